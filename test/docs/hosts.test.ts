@@ -1,4 +1,4 @@
-/** The page about the hosts on which the node is tested. */
+/** Tests the page about the hosts on which the node is tested. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';

@@ -1,4 +1,4 @@
-/** The table of the metrics of a kubelet, beside what a node really exposes. */
+/** Tests the table of the kubelet's metrics against the metrics that a node really exposes. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
@@ -37,10 +37,10 @@ test('C42: the metrics of a running kubelet and of its source agree, except for 
   ]);
 });
 
-/** Labels that stand for a part of a family instead of a series of its own. */
+/** Labels that are part of a family's type and do not form separate series. */
 const PARTS = ['le', 'quantile'];
 
-/** The families of a text with their types and labels, without those that only this agent has. */
+/** Returns the families of a text with their types and labels, without those that only this agent has. */
 const shown = (families: ReadonlyMap<string, ReadFamily>) =>
   [...families]
     .filter(([name]) => !name.startsWith('statelet_'))
@@ -76,7 +76,7 @@ describe('C42: a running node exposes the metrics in the table, and no other met
     const parts = { sample: async () => nodeSample({}), host: async () => HOST, pods: () => [], now: () => READ_AT };
     const { ask } = await listening({ routes: [cadvisorRoute({ ...parts, startedAt: 1_000 })] });
     const { body } = await ask('/metrics/cadvisor');
-    // Whether a family has a series beside these depends on quotas, the kernel and the version of cgroups.
+    // Further families only have series with certain quotas, kernels and versions of cgroups.
     const names = new Set(shown(readFamilies(body)));
     expect(listed('/metrics/cadvisor').filter((family) => !names.has(family))).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** The table of the fields of a pod, and the node's behaviour where it says that a pod does not run. */
+/** Tests the table of a pod's fields, and the behavior of the node for fields that keep a pod from running. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
@@ -39,7 +39,7 @@ test('an entry for a part of the spec covers nothing outside it', () => {
 
 const main = (more: Partial<Container>): Partial<PodSpec> => ({ containers: [containerWith('main', more)] });
 
-/** A pod for each entry that lets none run. */
+/** A pod for each field that keeps a pod from running. */
 const EXAMPLES: ReadonlyMap<string, Partial<PodSpec>> = new Map([
   ['volumes[].projected.sources[].podCertificate', withVolume({ projected: { sources: [podCertificate()] } })],
   ['volumes[].gitRepo', withVolume({ gitRepo: { repository: 'https://example.com/a.git' } })],

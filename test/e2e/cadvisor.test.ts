@@ -1,4 +1,6 @@
-/** What a real container uses, as Prometheus scrapes it of a node: cgroups as containerd and the kernel have them. */
+/**
+ * The metrics of real containers as Prometheus scrapes them from a node, with the cgroups of containerd and the kernel.
+ */
 import { expect, test } from '@jest/globals';
 import { accountIsThere } from './support/account.ts';
 import { testCluster } from './support/cluster.ts';
@@ -25,9 +27,9 @@ const pod = {
   },
 };
 
-const scrape = async () => (await kubectl.tell('get', '--raw', '/api/v1/nodes/node/proxy/metrics/cadvisor')).out;
+const scrape = async () => (await kubectl.tryRun('get', '--raw', '/api/v1/nodes/node/proxy/metrics/cadvisor')).out;
 
-/** The value of a metric in the row whose labels have all these parts. */
+/** Returns the value of a metric from the line whose labels contain all these strings. */
 function valueIn(text: string, name: string, ...labels: readonly string[]): number | undefined {
   const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`));
   const line = lines.find((each) => labels.every((label) => each.includes(label)));

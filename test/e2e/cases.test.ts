@@ -1,4 +1,4 @@
-/** Manifests from the wild, as real pods: each value has the meaning that it has for a kubelet. */
+/** Manifests found in the wild, run as real pods. Each value means the same as to the kubelet. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';

@@ -1,4 +1,7 @@
-/** What a node tells its users of pods that fail, on a real containerd: the cause first, then the words of who knows it. */
+/**
+ * The causes that a node reports for failing pods on a real containerd: first the cause itself, then the message of the
+ * component that observed it.
+ */
 import { describe, expect, test } from '@jest/globals';
 import { eventually } from './support/eventually.ts';
 import { nodeForAllTests } from './support/forAllTests.ts';
@@ -9,7 +12,7 @@ import { statelet } from './support/statelet.ts';
 const node = await nodeForAllTests(upNode);
 
 const ask = async (...args: string[]) => (await statelet(...args, '--state-dir', node.directory)).out;
-/** The text on one line, as it stood before it was wrapped. */
+/** Joins wrapped text into one line. */
 const joined = (text: string) => text.replace(/\s+/g, ' ');
 const inBackOff = (name: string) =>
   node.until('is in back-off', name, (pod) => {

@@ -1,6 +1,7 @@
 /**
- * The API server dies at random moments, its answers and requests are lost, its watches go silent, and the agent and the
- * runtime are killed between: in the end every pod is where it should be, and no container was restarted for it.
+ * The API server dies at random moments, its requests and responses are lost, its watches go silent, and the agent and
+ * the runtime are killed in between. Afterwards every pod must reach its desired state, and no container may have been
+ * restarted because of the faults.
  */
 import { expect, jest, test } from '@jest/globals';
 import { chaos } from './support/chaos/chaos.ts';
@@ -9,7 +10,9 @@ jest.setTimeout(240_000);
 
 const { STATELET_CHAOS_SEED: given } = process.env;
 const MS = 4_000;
-/** With the agent spared, which has to make good by itself what it could not tell; and with everybody killed. */
+/**
+ * Seed 2 kills neither agent nor runtime, so the same agent must resend what it could not report. Seed 13 kills both.
+ */
 const SEEDS = [2, 13];
 
 test.each(given === undefined ? SEEDS : [Number(given)])(

@@ -1,4 +1,4 @@
-/** Resource claims on a real containerd, prepared by a driver that is a process of its own. */
+/** Resource claims on a real containerd, prepared by a driver in a process of its own. */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
@@ -22,7 +22,7 @@ const { node, server } = cluster;
 const driver = new DraDriver(GPU, node.rootDir);
 afterAll(() => driver.stop());
 
-/** The device of the driver as a file for the runtime. All containerds of a host read the same directory. */
+/** The CDI specification of the driver's device. All containerds of a host read the same directory. */
 const CDI_KIND = `statelet-${process.pid}.example.com/gpu`;
 const cdiFile = `/var/run/cdi/statelet-${process.pid}.json`;
 const device = { name: 'a', containerEdits: { env: ['GPU=a'] } };
@@ -33,7 +33,7 @@ afterAll(() => rm(cdiFile));
 const calls = () => driver.calls().filter(({ call }) => call !== 'notify');
 const claimsOnDisk = async () => parseClaimCheckpoint(await readFile(join(node.rootDir, 'dra_manager_state'), 'utf8'));
 
-/** Waits until a pod at the API server is as the look wants it. */
+/** Waits until `look` accepts the pod at the API server, and returns the pod. */
 const podUntil = (what: string, name: string, look: (pod: Pod) => boolean): Promise<Pod> =>
   eventually(`pod ${name}: ${what}`, async () => {
     const pod: Pod = Object(await server.request('GET', `${PODS}/${name}`));
@@ -43,7 +43,7 @@ const podUntil = (what: string, name: string, look: (pod: Pod) => boolean): Prom
 const running = (name: string) =>
   podUntil('it runs', name, ({ status }) => status?.containerStatuses?.[0]?.ready === true);
 
-/** Creates a pod with a claim that is allocated and reserved for it. */
+/** Creates a pod with a claim that is allocated to it and reserved for it. */
 async function createClaimedPod(name: string): Promise<void> {
   const request = { name: 'any', exactly: { deviceClassName: 'gpu' } };
   const claim = { metadata: { name: `${name}-gpu` }, spec: { devices: { requests: [request] } } };
@@ -80,7 +80,7 @@ test('C50: a pod waits for its driver, runs with its claim prepared, and is gone
   await driver.behave({ claimErrors: { 'web-gpu': 'still busy' } });
   await server.request('DELETE', `${PODS}/web`, { gracePeriodSeconds: 1 });
   await eventually('the driver refuses', async () => calls().length > 1 || undefined);
-  // The API server has the pod for as long as its device is in use.
+  // The pod remains at the API server as long as its device is in use.
   expect(Object(await server.request('GET', `${PODS}/web`)).metadata.name).toBe('web');
   await driver.behave({});
   await eventually('the pod is gone', async () => {

@@ -1,4 +1,4 @@
-/** A private containerd that is started again for an agent that goes on, and a start that cannot even be taken back. */
+/** Restarts of a private containerd under a running agent, and a start that cannot even be rolled back. */
 import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,12 +18,12 @@ jest.setTimeout(120_000);
 const { PATH } = process.env;
 let base: string;
 let directory: string;
-let said: string[];
+let steps: string[];
 
 beforeEach(async () => {
   base = await mkdtemp(join(tmpdir(), 'statelet-restarts-'));
   directory = join(base, 'containerd');
-  said = [];
+  steps = [];
 });
 
 afterEach(async () => {
@@ -33,10 +33,13 @@ afterEach(async () => {
 });
 
 const start = (isRestart = false, signal = noAbort) =>
-  startManagedContainerd({ directory, signal, pause, isRestart, onProgress: (step) => said.push(step) });
+  startManagedContainerd({ directory, signal, pause, isRestart, onProgress: (step) => steps.push(step) });
 
-/** From now on these programs are others. From its first moment on each is seen under its own name. */
-async function replaced(programs: Readonly<Record<string, string>>): Promise<void> {
+/**
+ * Puts these scripts before the host's programs on the PATH. Each runs in a shell that bears the program's name, so
+ * that its process has this name even before the script calls exec.
+ */
+async function replacePrograms(programs: Readonly<Record<string, string>>): Promise<void> {
   const bin = join(base, 'bin');
   const shells = join(base, 'shells');
   await mkdir(bin);
@@ -58,27 +61,27 @@ test('a containerd restarted for a running agent works even if an image cannot b
   await cri.removeImage({ image }, { signal: noAbort });
   cri.close();
   await halt();
-  await replaced({ ctr: failing('no space left') });
+  await replacePrograms({ ctr: failing('no space left') });
   const again = await start(true);
   expect([await isAlive(), await again.isAlive(), again.pid === pid]).toEqual([false, true, false]);
-  expect(said.at(-1)).toMatch(/^its images could not be imported again: ctr .*: no space left$/);
+  expect(steps.at(-1)).toMatch(/^its images could not be imported again: ctr .*: no space left$/);
 });
 
 test('a failed start is reported with its reason and with a failed cleanup', async () => {
-  await replaced({ ctr: failing('no space left'), 'iptables-save': failing('no rules') });
+  await replacePrograms({ ctr: failing('no space left'), 'iptables-save': failing('no rules') });
   await expect(start()).rejects.toThrow(/^ctr .*: no space left; cleaning up after this start failed: .*: no rules$/);
 });
 
 describe('an unready containerd', () => {
-  const asked = () => readFile(join(base, 'asked'), 'utf8').catch(() => 'not asked');
+  const readSignalRecord = () => readFile(join(base, 'asked'), 'utf8').catch(() => 'not asked');
 
-  /** A containerd that never gets ready. */
+  /** Replaces containerd by a program that never becomes ready. */
   const neverReady = () => {
     const script = `const { writeFileSync: write } = require('node:fs');
 process.on('SIGTERM', () => write('${base}/asked', 'asked'));
 write('${base}/runs', '');
 setInterval(() => {}, 1_000);`;
-    return replaced({ containerd: `exec -a containerd ${process.execPath} -e "${script}" -- "$@"` });
+    return replacePrograms({ containerd: `exec -a containerd ${process.execPath} -e "${script}" -- "$@"` });
   };
   const runs = () =>
     eventually('it runs', () =>
@@ -95,7 +98,7 @@ setInterval(() => {}, 1_000);`;
     await Promise.race([runs(), started]);
     stop.abort(new Error('Ctrl-C'));
     await expect(started).rejects.toThrow('Ctrl-C');
-    expect([await asked(), await findContainerd(layoutOf(directory))]).toEqual(['not asked', undefined]);
+    expect([await readSignalRecord(), await findContainerd(layoutOf(directory))]).toEqual(['not asked', undefined]);
   });
 
   test('is killed without SIGTERM when the next start finds it, so that existing containers survive', async () => {
@@ -105,6 +108,6 @@ setInterval(() => {}, 1_000);`;
     await runs();
     process.env.PATH = PATH;
     const next = await start();
-    expect([await asked(), next.pid === pid]).toEqual(['not asked', false]);
+    expect([await readSignalRecord(), next.pid === pid]).toEqual(['not asked', false]);
   });
 });

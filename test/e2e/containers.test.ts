@@ -15,8 +15,8 @@ const node = await nodeForAllTests(() => upNode('singleProcessOOMKill: true'), {
 
 const end = 'that is all';
 
-/** What a script says in a pod of this container, line by line. */
-async function saidBy(name: string, script: string, more: Parameters<typeof shell>[2] = {}): Promise<string[]> {
+/** Runs a script in a pod of one container, and returns its output line by line. */
+async function outputOf(name: string, script: string, more: Parameters<typeof shell>[2] = {}): Promise<string[]> {
   const main = shell('main', steadily(`{ ${script}; } 2>&1; echo ${end}`), more);
   await node.write(name, podManifest(name, [main]));
   return node.log(await node.running(name), 'main', end);
@@ -39,16 +39,16 @@ describe('a container process gets from the manifest', () => {
     });
     await node.write('speaking', podManifest('speaking', [main]));
     const pod = await node.running('speaking');
-    const said = await node.log(pod, 'main', end);
-    expect(said).toEqual(['hello from speaking-node, second', pod.status?.podIP, '48', '$(NAME) and $(UNKNOWN)']);
+    const lines = await node.log(pod, 'main', end);
+    expect(lines).toEqual(['hello from speaking-node, second', pod.status?.podIP, '48', '$(NAME) and $(UNKNOWN)']);
   });
 
   test('C18, C19: its working directory, hostname and hosts file', async () => {
-    const said = await saidBy('placed', 'pwd; hostname; cat /etc/hosts', { workingDir: '/etc' });
+    const lines = await outputOf('placed', 'pwd; hostname; cat /etc/hosts', { workingDir: '/etc' });
     const { podIP } = (await node.running('placed')).status ?? {};
-    expect(said.slice(0, 2)).toEqual(['/etc', 'placed-node']);
-    expect(said).toContainEqual(expect.stringMatching(new RegExp(`^${podIP}\\s+placed-node$`)));
-    expect(said).toContainEqual(expect.stringMatching(/^127\.0\.0\.1\s+localhost$/));
+    expect(lines.slice(0, 2)).toEqual(['/etc', 'placed-node']);
+    expect(lines).toContainEqual(expect.stringMatching(new RegExp(`^${podIP}\\s+placed-node$`)));
+    expect(lines).toContainEqual(expect.stringMatching(/^127\.0\.0\.1\s+localhost$/));
   });
 
   test('C25: its resources, as set in the kernel', async () => {
@@ -58,11 +58,11 @@ describe('a container process gets from the manifest', () => {
       v2: ['cpu.weight', 'cpu.max', 'memory.max'],
     };
     const [v1, v2] = [files.v1, files.v2].map((names) => names.map((name) => `/sys/fs/cgroup/${name}`).join(' '));
-    const said = await saidBy('sized', `cat ${v1} 2> /dev/null || cat ${v2}`, { resources });
+    const lines = await outputOf('sized', `cat ${v1} 2> /dev/null || cat ${v2}`, { resources });
     expect([
       ['256', '50000', String(64 << 20)],
       ['10', '50000 100000', String(64 << 20)],
-    ]).toContainEqual(said);
+    ]).toContainEqual(lines);
     expect((await node.running('sized')).status?.qosClass).toBe('Burstable');
   });
 
@@ -92,8 +92,8 @@ describe('volumes', () => {
       'sharing',
       podManifest('sharing', [writer, reader], { volumes: [{ name: 'data', emptyDir: {} }] }),
     );
-    const said = await node.log(await node.running('sharing'), 'reader', end);
-    expect(said).toEqual(['written', 'touch: /data/other: Read-only file system']);
+    const lines = await node.log(await node.running('sharing'), 'reader', end);
+    expect(lines).toEqual(['written', 'touch: /data/other: Read-only file system']);
   });
 
   test('a hostPath of a type that must exist delays its pod until it exists', async () => {
@@ -123,11 +123,11 @@ describe('volumes', () => {
     await node.gone('mounting');
     expect([existsSync(file), existsSync(directory)]).toEqual([true, true]);
     const { out } = await statelet('get', 'events', '--for', 'pod/mounting', '--state-dir', node.directory);
-    const told = out.split('\n').map((line) => line.split(/ {3,}/).slice(2).join(' '));
-    expect(told).toContainEqual(
+    const eventLines = out.split('\n').map((line) => line.split(/ {3,}/).slice(2).join(' '));
+    expect(eventLines).toContainEqual(
       expect.stringMatching(/^FailedMount pod\/mounting-node MountVolume\.SetUp failed for volume "file" : /),
     );
-    const normal = told.filter((line) => !/^(FailedMount|MissingClusterDNS)/.test(line));
+    const normal = eventLines.filter((line) => !/^(FailedMount|MissingClusterDNS)/.test(line));
     expect(normal.slice(1, -1).map((line) => line.replace('pod/mounting-node ', ''))).toEqual([
       expect.stringMatching(/^Pulled Container image ".*" already present on machine/),
       'Created Container created',
@@ -156,7 +156,7 @@ describe('container exits', () => {
     });
     await node.write('greedy', podManifest('greedy', [greedy], { restartPolicy: 'Never' }));
     const pod = await node.until('has failed', 'greedy', (each) => each.status?.phase === 'Failed' && each);
-    // The kernel's log of this host names the process.
+    // The message comes from the kernel log of this host, which names the process.
     expect(containerOf(pod).state?.terminated).toMatchObject({
       exitCode: 137,
       reason: 'OOMKilled',

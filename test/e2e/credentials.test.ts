@@ -22,11 +22,11 @@ const pulled = (name: string, image: string) =>
 
 const waitingOf = ({ status }: Pod) => status?.containerStatuses?.[0]?.state?.waiting;
 
-/** Everything that the agent has said or tells of the pod. */
-async function allSaid(name: string): Promise<string> {
-  const asked = [`/explain/pods/${name}-node`, '/api/v1/events', '/api/v1/pods', '/node'];
-  const answers = await Promise.all(asked.map((resource) => node.ask(resource).catch(String)));
-  return JSON.stringify(answers) + node.agent.out() + node.agent.err();
+/** Returns all output of the agent, and everything that it serves about the pod. */
+async function disclosedText(name: string): Promise<string> {
+  const resources = [`/explain/pods/${name}-node`, '/api/v1/events', '/api/v1/pods', '/node'];
+  const responses = await Promise.all(resources.map((resource) => node.ask(resource).catch(String)));
+  return JSON.stringify(responses) + node.agent.out() + node.agent.err();
 }
 
 test('C16: an image from a registry with a password is pulled with the node credentials, which are never disclosed', async () => {
@@ -35,20 +35,20 @@ test('C16: an image from a registry with a password is pulled with the node cred
   await node.write('app', pulled('app', `${registry.host}/team/app:1`));
   const refused = await node.until('is not pulled', 'app', (pod) => /Pull/.test(waitingOf(pod)?.reason ?? '') && pod);
   expect(waitingOf(refused)?.message).toContain(`${registry.host}/team/app:1`);
-  expect(new Set(registry.asked)).toEqual(new Set(['']));
-  expect((await allSaid('app')).split(`${config}: registry credentials not read`)).toHaveLength(2);
+  expect(new Set(registry.requestUsers)).toEqual(new Set(['']));
+  expect((await disclosedText('app')).split(`${config}: registry credentials not read`)).toHaveLength(2);
 
-  // Those of a longer path are tried first; when they do not do, the others are.
+  // Credentials for a longer path are tried first. The others follow if the registry rejects them.
   const wrong = { username: 'somebody', password: 'hunter3-of-somebody' };
   const auth = Buffer.from(`puller:${password}`).toString('base64');
   const auths = { [`${registry.host}/team`]: wrong, '127.0.0.*:1': wrong, [`http://${registry.host}/v1/`]: { auth } };
   await writeFile(config, JSON.stringify({ auths }));
   await node.running('app');
-  const users = registry.asked.filter((user) => user !== '');
+  const users = registry.requestUsers.filter((user) => user !== '');
   expect([users[0], users.at(-1)]).toEqual(['somebody', 'puller']);
 
-  const said = await allSaid('app');
-  for (const secret of [password, wrong.password, auth]) expect(said).not.toContain(secret);
+  const disclosed = await disclosedText('app');
+  for (const secret of [password, wrong.password, auth]) expect(disclosed).not.toContain(secret);
 });
 
 test('an image is not pulled with credentials that the registry rejects, and those for another port are not tried', async () => {
@@ -62,8 +62,8 @@ test('an image is not pulled with credentials that the registry rejects, and tho
   await node.write('other', pulled('other', `${registry.host}/other:1`));
   const message = await node.until('is refused', 'other', (pod) => waitingOf(pod)?.message);
   expect(message).toMatch(/authorization failed|401|unauthorized/i);
-  expect(registry.asked).toContain('one');
-  expect(registry.asked).not.toContain('two');
+  expect(registry.requestUsers).toContain('one');
+  expect(registry.requestUsers).not.toContain('two');
   await writeFile(config, before);
   await node.running('other');
 });

@@ -1,4 +1,4 @@
-/** What a start leaves behind that is cut off by the end of a private containerd. */
+/** Leftovers of a pod start that is interrupted because a private containerd is killed. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
@@ -21,8 +21,10 @@ const execute = promisify(execFile);
 
 const idle = ['sleep', '1000000'];
 
-/** Kills containerd while the runtime makes a sandbox; gives its id, and the shims that there are then. */
-async function cutOff(
+/**
+ * Kills containerd while the runtime creates a sandbox. Returns the ID of the sandbox, and the shims that exist then.
+ */
+async function interruptStart(
   { containerd, cri, directory }: Pick<TestContainerd, 'containerd' | 'cri' | 'directory'>,
   cgroupParent: string,
 ) {
@@ -30,20 +32,23 @@ async function cutOff(
   const names = async () => readdir(join(runcRoot, CRI_NAMESPACE)).catch((): string[] => []);
   const before = await names();
   const start = runRawPod(cri, { name: 'cut', cgroupParent, command: idle }).catch(() => undefined);
-  let made: string | undefined;
-  while (made === undefined) {
+  let createdId: string | undefined;
+  while (createdId === undefined) {
     await pause(1);
-    made = (await names()).find((each) => !before.includes(each));
+    createdId = (await names()).find((each) => !before.includes(each));
   }
   process.kill(containerd.pid, 'SIGKILL');
   await start;
   await eventually('containerd has ended', async () => !(await containerd.isAlive()));
-  expect(await readdir(bundles)).toContain(made);
-  return { id: made, shims: await findShims(layoutOf(directory)) };
+  expect(await readdir(bundles)).toContain(createdId);
+  return { id: createdId, shims: await findShims(layoutOf(directory)) };
 }
 
-/** Whether the start was over before it could be cut off, as may be on a busy host; what it made is removed then. */
-async function wasDone({ cri }: TestContainerd, podSandboxId: string): Promise<boolean> {
+/**
+ * Whether the start had completed before it could be interrupted, as can happen on a busy host. If so, removes the
+ * sandbox.
+ */
+async function removeIfStarted({ cri }: TestContainerd, podSandboxId: string): Promise<boolean> {
   const { items } = await cri.listPodSandbox({ filter: undefined }, { signal: noAbort });
   const isReady = ({ id, state }: PodSandbox) => id === podSandboxId && state === PodSandboxState.SANDBOX_READY;
   if (!items.some(isReady)) return false;
@@ -58,12 +63,12 @@ test('the shim, processes and bundle of an interrupted start are removed at the 
     const layout = layoutOf(node.directory);
     const { sandboxId, containerId } = await runRawPod(node.cri, { name: 'web', cgroupParent, command: idle });
     let { containerd } = node;
-    let cut: Awaited<ReturnType<typeof cutOff>>;
+    let cut: Awaited<ReturnType<typeof interruptStart>>;
     do {
-      cut = await cutOff({ ...node, containerd }, `${cgroupParent}/pod-cut`);
+      cut = await interruptStart({ ...node, containerd }, `${cgroupParent}/pod-cut`);
       expect(cut.shims.map((shim) => shim.sandboxId).sort()).toEqual([sandboxId, cut.id].sort());
       containerd = await node.again();
-    } while (await wasDone(node, cut.id));
+    } while (await removeIfStarted(node, cut.id));
     expect((await findShims(layout)).map((shim) => shim.sandboxId)).toEqual([sandboxId]);
     expect((await readdir(layout.bundles)).sort()).toEqual([sandboxId, containerId].sort());
     expect((await readdir(join(layout.runcRoot, CRI_NAMESPACE))).sort()).toEqual([sandboxId, containerId].sort());
@@ -75,7 +80,7 @@ test('the shim, processes and bundle of an interrupted start are removed at the 
 });
 
 describe('the network of a sandbox whose creation was interrupted', () => {
-  const held = async ({ directory }: TestContainerd) => {
+  const networkResources = async ({ directory }: TestContainerd) => {
     const { netNamespaces, bridge } = layoutOf(directory);
     const [namespaces, cables] = await Promise.all([readdir(netNamespaces), readdir(`/sys/class/net/${bridge}/brif`)]);
     return { namespaces: namespaces.sort(), cables: cables.sort() };
@@ -86,25 +91,27 @@ describe('the network of a sandbox whose creation was interrupted', () => {
     await eventually('containerd has ended', async () => !(await containerd.isAlive()));
   };
 
-  /** With a pod that stays: its network is all that there is in the end. */
-  async function besidePod(story: (node: TestContainerd) => Promise<void>): Promise<void> {
+  /** Runs `story` beside a running pod, and expects that only the network of this pod is left afterwards. */
+  async function withOtherPod(story: (node: TestContainerd) => Promise<void>): Promise<void> {
     await withContainerd(async (node) => {
       const { cgroupParent, podCidr } = node.containerd;
       const { containerId } = await runRawPod(node.cri, { name: 'web', cgroupParent, command: idle });
-      const before = await held(node);
+      const before = await networkResources(node);
       expect(before).toEqual({ namespaces: [expect.any(String)], cables: [expect.any(String)] });
       await story(node);
-      await eventually('only that of the pod is left', async () => isDeepStrictEqual(await held(node), before));
+      await eventually('only that of the pod is left', async () =>
+        isDeepStrictEqual(await networkResources(node), before),
+      );
       const gateway = podCidr.replace(/0\/24$/, '1');
       expect((await execIn(node.cri, containerId, 'ping', '-c1', '-W2', gateway)).exitCode).toBe(0);
     });
   }
 
   test('is removed with the sandbox if containerd knows of it', async () => {
-    await besidePod(async (node) => {
+    await withOtherPod(async (node) => {
       const { cgroupParent } = node.containerd;
       const start = runRawPod(node.cri, { name: 'cut', cgroupParent, command: idle }).catch(() => undefined);
-      while ((await held(node)).cables.length === 1) await pause(1);
+      while ((await networkResources(node)).cables.length === 1) await pause(1);
       await killContainerd(node);
       await start;
       await node.again();
@@ -117,7 +124,7 @@ describe('the network of a sandbox whose creation was interrupted', () => {
   });
 
   test('is removed at the next start if no sandbox uses it', async () => {
-    await besidePod(async (node) => {
+    await withOtherPod(async (node) => {
       const { netNamespaces, bridge } = layoutOf(node.directory);
       await killContainerd(node);
       const file = join(netNamespaces, 'cni-lost');
@@ -125,13 +132,13 @@ describe('the network of a sandbox whose creation was interrupted', () => {
       await execute('unshare', [`--net=${file}`, 'true']);
       const cable = `lost${process.pid}`;
       const inside = spawn('nsenter', [`--net=${file}`, 'sh', '-c', 'echo inside; exec sleep 1000']);
-      // Until then it is in the network of the host.
+      // The process is in the network namespace of the host until it prints this.
       await once(inside.stdout, 'data');
       await execute('ip', ['link', 'add', cable, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', String(inside.pid)]);
       await execute('ip', ['link', 'set', cable, 'master', bridge]);
       inside.kill('SIGKILL');
       await once(inside, 'exit');
-      expect((await held(node)).cables).toContain(cable);
+      expect((await networkResources(node)).cables).toContain(cable);
       await node.again();
     });
   });

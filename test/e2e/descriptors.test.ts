@@ -1,4 +1,7 @@
-/** An agent without free file descriptors: whatever the host refuses it is retried once there are some again. */
+/**
+ * An agent that has run out of file descriptors. It retries everything that failed once descriptors are available
+ * again.
+ */
 import { execFile } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -11,7 +14,9 @@ import { runNode } from './support/node.ts';
 const run = promisify(execFile);
 const node = await nodeForAllTests(runNode);
 
-/** Time in which the agent lists its manifests at least once, beside what inotify reports. */
+/**
+ * Time in milliseconds within which the agent relists its manifests at least once, in addition to the inotify events.
+ */
 const LISTED_MS = 22_000;
 
 async function limitDescriptors(soft: number): Promise<void> {

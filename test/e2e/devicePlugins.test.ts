@@ -24,7 +24,7 @@ afterAll(() => {
   for (const close of pluginClosers) close();
 });
 
-/** A plugin as a process of its own; its calls as lines. */
+/** Starts a plugin in a process of its own, which prints its calls as lines. */
 function startPlugin(options: FakePluginOptions) {
   const program = join(import.meta.dirname, '..', 'fakes', 'devicePluginProgram.ts');
   const child = spawn(process.execPath, [program, directory, JSON.stringify(options)], {
@@ -43,7 +43,7 @@ function startPlugin(options: FakePluginOptions) {
 
 const RESOURCE = 'example.com/null';
 
-/** Prints its variable and the kind of its device, and then waits. */
+/** Prints the variable and the type of the device file, and then waits. */
 const printing = 'echo $DEVICES; stat -c %F /dev/n1; echo printed';
 const requesting = (name: string, count: number) =>
   podManifest(name, [shell('main', steadily(printing), { resources: { limits: { [RESOURCE]: String(count) } } })]);

@@ -25,7 +25,7 @@ afterEach(() => node.end());
 
 const down = (...args: string[]) => statelet('down', '--state-dir', node.directory, ...args);
 
-/** A pod that writes down how it ends, with a volume in memory. */
+/** Starts a pod with a volume in memory that writes a file when it stops. */
 async function writingPod(): Promise<string> {
   const last = join(node.shared, 'last');
   const script = steadily('mkdir -p /tmp; touch /tmp/hears', 'echo ended in order > /shared/last');
@@ -75,7 +75,7 @@ describe('`statelet down`', () => {
     });
   });
 
-  /** A pod that takes a part of its grace to end, and writes down that it could. */
+  /** Starts a pod that spends part of its grace period stopping, and writes a file if it could finish. */
   async function slowPod(takes = 'sleep 5'): Promise<string> {
     const script = steadily('mkdir -p /tmp; touch /tmp/hears', `${takes}; echo ended in order > /shared/last`);
     const main = hearing('main', {
@@ -93,7 +93,7 @@ describe('`statelet down`', () => {
     await node.running('slow');
     up.kill('SIGTERM');
     await up.says('terminating all pods');
-    // A further signal within two seconds of the first would not count.
+    // A further signal within two seconds of the first one would be ignored.
     await new Promise((resolve) => setTimeout(resolve, 2_500));
     const waiting = startStatelet(['down', '--state-dir', node.directory]);
     await waiting.says('is already stopping: waiting for it to terminate its pods');
@@ -212,7 +212,7 @@ test('`statelet down` refuses to stop an agent that was not started by `up`', as
   const run = await runNode();
   try {
     const agent = await run.start();
-    // As if its root directory were that of an `up`.
+    // Passes the directory of a `run` node as if it were the state directory of an `up`.
     const { code, err } = await statelet('down', '--state-dir', run.directory);
     expect(code).toBe(1);
     expect(err).toContain(`process ${agent.pid} runs a node on ${run.rootDir} that was not started by "statelet up"`);

@@ -1,4 +1,4 @@
-/** Events that still give way to starts when the agent stops, with real containers. */
+/** Events that are still deferred in favor of pod starts when the agent stops, with real containers. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
@@ -9,7 +9,7 @@ import { forAllTests } from './support/forAllTests.ts';
 import { manyNames, manyPods } from './support/manyPods.ts';
 import { runNode } from './support/node.ts';
 
-/** A node whose agent ends without its pods. */
+/** The node uses `run`, whose agent stops without stopping the pods. */
 const node = await forAllTests(runNode);
 const { server, kubeconfig } = await forAllTests(async () => {
   const api = await ApiServer.start(systemClock);
@@ -27,12 +27,12 @@ test('an agent that stops while pod starts are queued sends the deferred events 
   const pods = manyPods(server);
   const agent = await node.start({ args: ['--kubeconfig', kubeconfig, '--inspect-address', ''] });
   await pods.make();
-  const untold = await eventually('a pod runs whose events give way', async () => {
-    const [running, told] = [await pods.running(), await pods.started()];
-    return manyNames.find((name) => running.includes(name) && !told.includes(name));
+  const pendingPod = await eventually('a pod runs whose events give way', async () => {
+    const [running, reported] = [await pods.running(), await pods.started()];
+    return manyNames.find((name) => running.includes(name) && !reported.includes(name));
   });
   agent.kill('SIGTERM');
   expect(await agent.ended).toBe(0);
   expect((await pods.running()).length).toBeLessThan(manyNames.length);
-  expect(await pods.started()).toContain(untold);
+  expect(await pods.started()).toContain(pendingPod);
 });

@@ -1,4 +1,4 @@
-/** A start of `statelet up` that is ended before the node is ready, or that fails. */
+/** A start of `statelet up` that is aborted before the node is ready, or that fails. */
 import { access, chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
@@ -31,7 +31,7 @@ const exists = (file: string) =>
 
 const importing = () => join(node.directory, 'importing');
 
-/** Starts `up` with a `ctr` of these lines, which says when it is called. */
+/** Starts `up` with a `ctr` that consists of these lines and leaves a file when it is called. */
 async function start(...ctr: readonly string[]): Promise<Statelet> {
   const bin = join(node.directory, 'bin');
   await mkdir(bin);
@@ -41,8 +41,8 @@ async function start(...ctr: readonly string[]): Promise<Statelet> {
   return startStatelet(['up', '--state-dir', node.directory, '--pod-manifest-path', node.manifests], { env: { PATH } });
 }
 
-/** What it has written on standard error beside its log. */
-const wordsOf = (up: Statelet) =>
+/** Returns the lines on standard error that do not belong to the log. */
+const consoleLines = (up: Statelet) =>
   up
     .err()
     .trimEnd()
@@ -51,14 +51,14 @@ const wordsOf = (up: Statelet) =>
 
 const slowly = ['sleep 3', 'PATH=/usr/sbin:/usr/bin:/sbin:/bin', 'exec ctr "$@"'];
 
-/** All that the private containerd has on the host, with what it had held at some moment. */
-async function leftBy(subnet: string): Promise<string[]> {
+/** Lists everything that the private containerd has on the host, including traces of the subnet that it used. */
+async function findTraces(subnet: string): Promise<string[]> {
   const { cgroupParent } = layoutOf(node.containerdDirectory);
   const marks = { directory: node.directory, cgroupParent, subnet, chains: [], links: [], processes: [] };
   return [...(await describeContainerdTraces(node.containerdDirectory)), ...(await traces(marks))];
 }
 
-const heldSubnet = async () =>
+const readSubnet = async () =>
   (await readFile(layoutOf(node.containerdDirectory).subnetFile, 'utf8')).replace(/0\/24$/, '');
 
 const moments = {
@@ -79,12 +79,12 @@ describe('the start of `statelet up`', () => {
   ] as const)('interrupted by %s leaves nothing behind, and the next start succeeds', async (_, signal, to, moment) => {
     const up = await start(...slowly);
     await moments[moment](up);
-    const subnet = await heldSubnet();
+    const subnet = await readSubnet();
     up.kill(signal, to);
     expect(await up.ended).toBe(0);
-    expect(wordsOf(up)).toEqual([]);
+    expect(consoleLines(up)).toEqual([]);
     expect(up.out()).toMatch(/"statelet has stopped before it was ready"\n$/);
-    expect(await leftBy(subnet)).toEqual([]);
+    expect(await findTraces(subnet)).toEqual([]);
 
     const next = await node.start();
     next.kill('SIGTERM');
@@ -94,10 +94,10 @@ describe('the start of `statelet up`', () => {
   test('reports a failed image import in one line and leaves nothing behind', async () => {
     const up = await start('sleep 3', 'echo no space left >&2', 'exit 1');
     await moments['during the import of images']();
-    const subnet = await heldSubnet();
+    const subnet = await readSubnet();
     expect(await up.ended).toBe(1);
-    expect(wordsOf(up)).toEqual([expect.stringMatching(/^statelet: ctr .*: no space left$/)]);
-    expect(await leftBy(subnet)).toEqual([]);
+    expect(consoleLines(up)).toEqual([expect.stringMatching(/^statelet: ctr .*: no space left$/)]);
+    expect(await findTraces(subnet)).toEqual([]);
   });
 });
 

@@ -1,4 +1,6 @@
-/** What a manifest's environment says stays out of explain and of the daemon's log, whoever repeats it. */
+/**
+ * Environment values of a manifest do not appear in `explain` or in the daemon's log, whichever component repeats them.
+ */
 import { expect, test } from '@jest/globals';
 import type { Container } from '../../kubernetes/api/schema/container.ts';
 import { eventually } from './support/eventually.ts';
@@ -13,7 +15,7 @@ const env = [
   { name: 'PASSWORD', value: SECRET },
   { name: 'URL', value: 'postgres://app:$(PASSWORD)@db' },
 ];
-const say = 'echo "it is $PASSWORD"';
+const printPassword = 'echo "it is $PASSWORD"';
 const failing = (name: string, more: Partial<Container>) => shell(name, steadily(), { env, ...more });
 
 async function write(name: string, container: Container): Promise<void> {
@@ -22,19 +24,19 @@ async function write(name: string, container: Container): Promise<void> {
   await node.write(name, { ...pod, metadata: { ...pod.metadata, annotations } });
 }
 
-/** All that the daemon says of a pod. */
-async function shown(name: string): Promise<string> {
-  const asked = [
+/** Returns everything that the daemon reports about a pod. */
+async function reportsOf(name: string): Promise<string> {
+  const commands = [
     ['explain', name, '--output', 'json'],
     ['explain', name],
     ['explain', 'node'],
     ['get', 'pods'],
   ];
-  const answers = await Promise.all(asked.map((words) => statelet(...words, '--root-dir', node.rootDir)));
-  return answers.map(({ out, err }) => out + err).join('\n');
+  const results = await Promise.all(commands.map((words) => statelet(...words, '--root-dir', node.rootDir)));
+  return results.map(({ out, err }) => out + err).join('\n');
 }
 
-/** What a container has said itself has no line in the log. */
+/** Output of the container itself does not appear in the log. */
 const ONLY_EXPLAINED = ['dying', 'telling'];
 
 const log = () => node.agent.out() + node.agent.err();
@@ -50,28 +52,32 @@ test.each<[string, string, Container, RegExp]>([
   [
     'a termination message',
     'dying',
-    failing('main', { command: ['sh', '-c', `${say} > /dev/termination-log; exit 1`] }),
+    failing('main', { command: ['sh', '-c', `${printPassword} > /dev/termination-log; exit 1`] }),
     /it is redacted-/,
   ],
-  ['a log', 'telling', failing('main', { command: ['sh', '-c', `${say}; exit 1`] }), /it is redacted-/],
+  ['a log', 'telling', failing('main', { command: ['sh', '-c', `${printPassword}; exit 1`] }), /it is redacted-/],
   [
     'the output of a probe',
     'probed',
     failing('main', {
-      livenessProbe: { exec: { command: ['sh', '-c', `${say}; exit 1`] }, periodSeconds: 1, failureThreshold: 1 },
+      livenessProbe: {
+        exec: { command: ['sh', '-c', `${printPassword}; exit 1`] },
+        periodSeconds: 1,
+        failureThreshold: 1,
+      },
     }),
     /it is redacted-/,
   ],
   [
     'the output of a hook',
     'hooked',
-    failing('main', { lifecycle: { postStart: { exec: { command: ['sh', '-c', `${say}; exit 1`] } } } }),
+    failing('main', { lifecycle: { postStart: { exec: { command: ['sh', '-c', `${printPassword}; exit 1`] } } } }),
     /redacted-/,
   ],
 ])('%s is reported without the secret value', async (_what, name, container, told) => {
   await write(name, container);
   const explained = await eventually(`${name} is explained`, async () => {
-    const text = await shown(name);
+    const text = await reportsOf(name);
     return told.test(text) && text;
   });
   expect(explained).not.toContain(SECRET);
@@ -92,8 +98,8 @@ test.each([
   await node.write('odd', `apiVersion: v1\nkind: Pod\nmetadata:\n  name: odd\n${spec}`);
   await eventually('the log tells of it', () => log().includes(told));
   const text = await eventually('the node tells of it', async () => {
-    const said = await shown('odd');
-    return said.includes(told) && said;
+    const reports = await reportsOf('odd');
+    return reports.includes(told) && reports;
   });
   expect(text + log()).not.toContain(SECRET);
   await node.remove('odd');

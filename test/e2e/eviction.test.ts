@@ -1,6 +1,6 @@
 /**
- * Pods are evicted from a node that really runs short. The files of the node are on a small ext4, the images and
- * writable layers are on a small tmpfs, and the pods together have little memory.
+ * Evictions on a node that really runs short of resources. The files of the node are on a small ext4, the images and
+ * writable layers are on a small tmpfs, and all pods together have little memory.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
@@ -18,7 +18,7 @@ import { statelet } from './support/statelet.ts';
 const MIB = 2 ** 20;
 const DISK_MIB = 64;
 const INODES = 2_048;
-/** The memory that all pods together may use. */
+/** Memory limit of all pods together. */
 const PODS_MIB = 256;
 
 const CONFIG = [
@@ -67,7 +67,7 @@ const { server, node } = await forAllTests(async () => {
   try {
     const cluster = await clusterOf(await runNodeIn(disks.nodeDisk, CONFIG, disks.imageDisk));
     const end = async () => {
-      // The volumes in memory of pods that are left when the agent is killed remain mounted.
+      // The tmpfs volumes of the remaining pods stay mounted when the agent is killed.
       for (const each of await mountsBelow(disks.nodeDisk)) execFileSync('umount', ['-l', each]);
       await cluster.end().finally(disks.end);
     };
@@ -110,8 +110,8 @@ const createPod = (name: string, script: string) =>
       terminationGracePeriodSeconds: 0,
       volumes: [
         { name: 'data', emptyDir: {} },
-        // A volume cannot be larger than what the node can allocate, so a single one would leave as much as the
-        // threshold.
+        // Two volumes are needed, because a single one cannot exceed the node's allocatable memory, which leaves as
+        // much free as the threshold.
         { name: 'memory', emptyDir: { medium: 'Memory' } },
         { name: 'more', emptyDir: { medium: 'Memory' } },
       ],
@@ -135,7 +135,7 @@ const isReady = async (type: string) =>
   (await conditionAt('/api/v1/nodes/node', type))?.status === 'False' || undefined;
 const write = (file: string, mebibytes: number) => `dd if=/dev/zero of=${file} bs=1M count=${mebibytes}`;
 
-/** Waits until pods are admitted, and starts one that uses very little. */
+/** Waits until the node admits pods again, and starts a pod that uses very little. */
 async function startIdlePod(name: string): Promise<void> {
   for (const type of ['DiskPressure', 'MemoryPressure']) await eventually(`no ${type}`, () => isReady(type));
   await createPod(name, ':');
@@ -201,7 +201,7 @@ test.each([
 test('`explain node` says how much is left, below which amount it evicts, and which pod would be evicted next', async () => {
   await startIdlePod('idle');
   const { out } = await statelet('explain', 'node', '--root-dir', node.rootDir);
-  // Without the lines of the tree, which continue in wrapped text.
+  // Strips the lines of the tree, which also interrupt wrapped text.
   const text = out.replaceAll(/[\s│├└─]+/g, ' ');
   expect(text).toMatch(/nodefs\.available: \d+\w* of \d+\w* left, evicts below 10% \(\d+[KM]i\)/);
   expect(text).toMatch(/the first pod to be evicted would be idle, because it uses \d+\w* of memory, /);

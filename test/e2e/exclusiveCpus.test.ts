@@ -19,7 +19,7 @@ const hierarchies = await readHierarchies();
 /** A Guaranteed pod whose container requests one CPU. */
 const guaranteed = podManifest('whole', [hearing('main', { resources: { limits: { cpu: '1', memory: '64Mi' } } })]);
 
-/** A file of a container's cgroup, as the kernel has it. */
+/** Reads a file of the container's cgroup from the kernel. */
 async function readCgroupFile(pod: Pod, controller: string, file: string): Promise<string> {
   const id = containerOf(pod).containerID?.replace(/^.*:\/\//, '') ?? '';
   const root = findHierarchy(hierarchies, controller)?.root ?? '';

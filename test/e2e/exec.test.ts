@@ -1,4 +1,4 @@
-/** Commands in containers, and the processes of containers, over the streaming server of a real containerd. */
+/** Commands in containers, and attached container processes, through the streaming server of a real containerd. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -18,7 +18,7 @@ import { packageNode } from './support/statelet.ts';
 const node = await nodeForAllTests(upNode);
 const here = { rootDir: node.rootDir };
 
-/** Answers each line that it reads, and ends by the word end. */
+/** Echoes each line that it reads, and exits with 5 after the line `end`. */
 const ANSWERS = 'while read -r line; do echo "got $line"; [ "$line" = end ] && exit 5; done';
 
 beforeAll(async () => {
@@ -39,27 +39,27 @@ beforeAll(async () => {
   await node.until('has ended', 'over', ({ status }) => status?.phase === 'Succeeded');
 });
 
-/** Streams of a test: what is read is given, what is written is kept. */
+/** Returns the streams of a command that reads from `input`, and buffers what the command writes. */
 function terminal(input: Readable = Readable.from([])) {
-  const kept = { out: [] as Uint8Array[], err: '', said: '' };
+  const written = { out: [] as Uint8Array[], err: '', messages: '' };
   const streams: CommandTerminal = {
     input,
     screen: process.stdout,
-    writeOut: async (data) => void kept.out.push(data),
+    writeOut: async (data) => void written.out.push(data),
     writeErr: async (data) => {
-      kept.err += Buffer.from(data);
+      written.err += Buffer.from(data);
     },
     printMessage: (text) => {
-      kept.said += text;
+      written.messages += text;
     },
   };
-  return { streams, kept, out: () => Buffer.concat(kept.out).toString() };
+  return { streams, written, out: () => Buffer.concat(written.out).toString() };
 }
 
 async function run(pod: string, script: string, options: AttachOptions = {}, input?: Readable) {
-  const { streams, kept, out } = terminal(input);
+  const { streams, written, out } = terminal(input);
   const code = await exec([pod], ['sh', '-c', script], { container: 'main', ...here, ...options }, streams);
-  return { code, out: out(), err: kept.err, said: kept.said };
+  return { code, out: out(), err: written.err, messages: written.messages };
 }
 
 test('a command returns its exit code, and its two outputs separately', async () => {
@@ -67,14 +67,14 @@ test('a command returns its exit code, and its two outputs separately', async ()
     code: 3,
     out: 'out\n',
     err: 'err\n',
-    said: 'command terminated with exit code 3\n',
+    messages: 'command terminated with exit code 3\n',
   });
 });
 
 test('without a container name the first container is used and named', async () => {
-  const { streams, kept, out } = terminal();
+  const { streams, written, out } = terminal();
   expect(await exec(['pod/web'], ['hostname'], here, streams)).toBe(0);
-  expect([out(), kept.said]).toEqual(['web-node\n', 'Defaulted container "main" out of: main, side\n']);
+  expect([out(), written.messages]).toEqual(['web-node\n', 'Defaulted container "main" out of: main, side\n']);
 });
 
 test('the end of the piped input terminates a command', async () => {
@@ -133,13 +133,13 @@ test.each([
 });
 
 test('a requested TTY is not used without a terminal', async () => {
-  const { said, out } = await run('pod/web', 'tty', { stdin: true, tty: true });
-  expect(said).toContain('Unable to use a TTY - input is not a terminal or the right kind of file\n');
+  const { messages, out } = await run('pod/web', 'tty', { stdin: true, tty: true });
+  expect(messages).toContain('Unable to use a TTY - input is not a terminal or the right kind of file\n');
   expect(out).toBe('not a tty\n');
 });
 
-/** What a terminal shows, and its keys. */
-function seen(child: ChildProcess) {
+/** Returns functions that wait for the terminal's output, return it, and type keys. */
+function watchTerminal(child: ChildProcess) {
   let text = '';
   child.stdout?.setEncoding('utf8').on('data', (part) => {
     text += part;
@@ -160,9 +160,9 @@ test('a command has the terminal of the user with its size and Ctrl-C, and the t
   const command = [...packageNode, 'exec', '-it', 'pod/web', '-c', 'main', '--root-dir', node.rootDir, '--'].join(' ');
   const line = `stty cols 80 rows 24; tty > ${ttyFile}; ${command} sh -c '${sizes}'; echo "ended with $?"; stty -a`;
   const script = spawn('script', ['-qec', line, '/dev/null']);
-  // It may have ended before anybody waits for that.
+  // The script may exit before the test awaits its exit.
   const closed = once(script, 'close');
-  const { says, type, text } = seen(script);
+  const { says, type, text } = watchTerminal(script);
   await says('size 24 80.');
   const tty = (await readFile(ttyFile, 'utf8')).trim();
   await promisify(execFile)('stty', ['-F', tty, 'cols', '132', 'rows', '40']);
@@ -177,23 +177,23 @@ test('a command has the terminal of the user with its size and Ctrl-C, and the t
 
 test('attach reads and writes a container until it exits', async () => {
   const input = new PassThrough();
-  const { streams, kept, out } = terminal(input);
+  const { streams, written, out } = terminal(input);
   const attached = attach(['pod/talker'], { stdin: true, ...here }, streams);
   input.write('hello\n');
   await eventually('it answers', () => out() === 'got hello\n');
   input.write('end\n');
   expect(await attached).toBe(0);
   expect(out()).toBe('got hello\ngot end\n');
-  expect(kept.said).toContain("If you don't see a command prompt, try pressing enter.\n");
+  expect(written.messages).toContain("If you don't see a command prompt, try pressing enter.\n");
   await node.until('has ended', 'talker', ({ status }) => status?.phase === 'Failed');
 });
 
 test('attach passes the keys of a terminal to a shell, and redraws its screen by a resize', async () => {
   const command = [...packageNode, 'attach', '-it', 'pod/seen', '--root-dir', node.rootDir].join(' ');
   const script = spawn('script', ['-qec', `stty cols 80 rows 24; ${command}; echo "ended with $?"`, '/dev/null']);
-  // It may have ended before anybody waits for that.
+  // The script may exit before the test awaits its exit.
   const closed = once(script, 'close');
-  const { says, type } = seen(script);
+  const { says, type } = watchTerminal(script);
   await says('try pressing enter.');
   type('stty size\r');
   await says('24 80');

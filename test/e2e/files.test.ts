@@ -1,4 +1,4 @@
-/** What the private containerd of `up` leaves open to others: the modes of its files, and where it listens. */
+/** Access by other users to the private containerd of `up`: the modes of its files, and its listening sockets. */
 import { lstat, readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, jest, test } from '@jest/globals';
@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const node of nodes.splice(0)) await node.end();
 });
 
-/** A node with a pod that runs, whose agent was started under a umask. */
+/** Starts a node with a running pod, whose agent was started under this umask. */
 async function nodeUnder(umask: string): Promise<UpNode> {
   const node = await upNode();
   nodes.push(node);
@@ -25,10 +25,12 @@ async function nodeUnder(umask: string): Promise<UpNode> {
 }
 
 const IDS = /(?<=cni-)[0-9a-f-]{36}|(?<=statelet-)[0-9a-f]{12}|[0-9a-f]{64}|[0-9a-f]{32}|\d+/g;
-/** What is in there is the images' or the pods'. */
+/** Directories whose contents belong to images or pods. */
 const OF_PODS = /\/(fs|work|rootfs|shm)\//;
 
-/** The modes of all files below a directory, without what differs between two runs of it. */
+/**
+ * Returns the modes of all files below a directory, with the IDs that differ between two runs replaced in the paths.
+ */
 async function modesBelow(directory: string): Promise<{ path: string; mode: number }[]> {
   const paths = (await readdir(directory, { recursive: true })).filter((path) => !OF_PODS.test(`${path}/`));
   const found = await Promise.all(
@@ -65,7 +67,7 @@ test('the streaming server of the private containerd listens only on loopback, a
       return state === LISTENS && inodes.has(inode) ? [local.split(':')[0]] : [];
     }),
   );
-  // 127.0.0.1, as the kernel writes it.
+  // 127.0.0.1 in the kernel's notation.
   expect(listening).toEqual(['0100007F']);
   const config = await readFile(join(node.containerdDirectory, 'config.toml'), 'utf8');
   expect(config).toContain('stream_server_address = "127.0.0.1"\n  stream_server_port = "0"\n');

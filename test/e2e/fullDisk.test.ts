@@ -1,4 +1,4 @@
-/** Durable facts on a disk that is really full: a small one in memory. */
+/** Durable state on a disk that is really full, namely a small tmpfs. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   appendFileSync,
@@ -19,13 +19,13 @@ import { root } from '../support/root.ts';
 import { eventually } from './support/eventually.ts';
 import { startStatelet } from './support/statelet.ts';
 
-/** Does something while a disk of 64 KiB, or one that only reads, lies at a place. */
-async function withDisk(place: string, options: string, act: () => Promise<void>): Promise<void> {
-  execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', place]);
+/** Runs `act` while a tmpfs with these mount options is mounted at `mountPoint`. */
+async function withDisk(mountPoint: string, options: string, act: () => Promise<void>): Promise<void> {
+  execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', mountPoint]);
   try {
     await act();
   } finally {
-    execFileSync('umount', ['-l', place]);
+    execFileSync('umount', ['-l', mountPoint]);
   }
 }
 
@@ -67,10 +67,10 @@ test('C2: a pod that completed on a full disk does not run again, neither under 
 });
 
 test('output of a command to a file on a full disk is reported as lost', async () => {
-  const place = mkdtempSync(join(tmpdir(), 'statelet-full-'));
+  const mountPoint = mkdtempSync(join(tmpdir(), 'statelet-full-'));
   const program = join(root, 'cli/main.ts');
-  await withDisk(place, 'size=4k', async () => {
-    const file = openSync(join(place, 'charts'), 'w');
+  await withDisk(mountPoint, 'size=4k', async () => {
+    const file = openSync(join(mountPoint, 'charts'), 'w');
     const { status, stderr } = spawnSync(process.execPath, [program, 'charts'], { stdio: ['ignore', file, 'pipe'] });
     closeSync(file);
     expect({ status, said: stderr.toString() }).toEqual({
@@ -78,24 +78,27 @@ test('output of a command to a file on a full disk is reported as lost', async (
       said: 'statelet: cannot write to standard output: no space left on device\n',
     });
   });
-  rmSync(place, { recursive: true });
+  rmSync(mountPoint, { recursive: true });
 });
 
-/** What the agent says when it is to keep its files there: it ends at once. */
-function started(rootDir: string) {
+/**
+ * Runs an agent with this root directory, which must exit at once, and returns its exit status and its lines on
+ * standard error.
+ */
+function runAgent(rootDir: string) {
   const command = `exec ${process.execPath} cli/main.ts run --root-dir ${rootDir} --pod-log-dir ${rootDir}/logs`;
   const { status, stderr } = spawnSync('sh', ['-c', command], { encoding: 'utf8', timeout: 30_000 });
   return { status, lines: stderr.trimEnd().split('\n') };
 }
 
 test('a root directory that cannot be created or written is reported in one sentence with exit code 1', async () => {
-  expect(started('/proc/none/root')).toEqual({
+  expect(runAgent('/proc/none/root')).toEqual({
     status: 1,
     lines: [expect.stringMatching(/^statelet: \/proc\/none\/root\/agents cannot be used: ENOENT/)],
   });
   const directory = mkdtempSync(join(tmpdir(), 'statelet-readonly-'));
   await withDisk(directory, 'ro', async () => {
-    expect(started(join(directory, 'root'))).toEqual({
+    expect(runAgent(join(directory, 'root'))).toEqual({
       status: 1,
       lines: [expect.stringMatching(/cannot be used: EROFS/)],
     });
@@ -108,12 +111,12 @@ test('events and `explain node` report facts that cannot be written, and events 
   const [root, pods] = [join(directory, 'root'), join(directory, 'pods')];
   const [facts, filler] = [join(root, 'statelet'), join(root, 'statelet/filler')];
   for (const each of [pods, facts]) mkdirSync(each, { recursive: true });
-  const asked = async (...args: string[]) => {
+  const runCommand = async (...args: string[]) => {
     const process = startStatelet([...args, '--root-dir', root]);
     await process.ended;
     return process.out();
   };
-  const events = () => asked('get', 'events', '-A');
+  const events = () => runCommand('get', 'events', '-A');
   await withDisk(facts, 'size=64k', async () => {
     const daemon = startStatelet([
       'run',
@@ -128,17 +131,19 @@ test('events and `explain node` report facts that cannot be written, and events 
     ]);
     try {
       await daemon.says('the node agent is running');
-      expect(await asked('explain', 'node')).not.toContain('─ store');
+      expect(await runCommand('explain', 'node')).not.toContain('─ store');
       fill(filler);
       writeFileSync(join(pods, 'web.json'), JSON.stringify(podWith('web')));
       await eventually(
         'the event',
         async () => /Warning +StoreFailed +node\/.*ENOSPC/.test(await events()) || undefined,
       );
-      expect(await asked('explain', 'node')).toMatch(/─ store +retrying.*\n.*waiting for the disk until .*\n.*ENOSPC/);
+      expect(await runCommand('explain', 'node')).toMatch(
+        /─ store +retrying.*\n.*waiting for the disk until .*\n.*ENOSPC/,
+      );
       rmSync(filler);
       await eventually('the end of it', async () => /Normal +StoreRecovered/.test(await events()) || undefined);
-      expect(await asked('explain', 'node')).not.toContain('─ store');
+      expect(await runCommand('explain', 'node')).not.toContain('─ store');
     } finally {
       daemon.kill('SIGTERM');
       await daemon.ended;

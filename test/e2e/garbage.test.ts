@@ -1,4 +1,4 @@
-/** What nobody needs any more goes, on a real containerd: dead containers, logs that have grown, what pods left behind. */
+/** Garbage collection on a real containerd: dead containers, rotated logs, and the remains of removed pods. */
 import { mkdir, readdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -41,17 +41,17 @@ test('C23: the log of a container that writes continuously is rotated without lo
     return { names, text: (await Promise.all(texts)).join('') };
   };
   const { names, text } = await eventually('all lines are there, over several files', async () => {
-    const seen = await written();
-    return seen.text.includes(`line-${lines}\n`) && seen.names.length > 2 && seen;
+    const current = await written();
+    return current.text.includes(`line-${lines}\n`) && current.names.length > 2 && current;
   });
-  const said = text.trimEnd().split('\n');
-  const all = Array.from({ length: lines }, (_, index) => `line-${index + 1}`);
-  expect(said.map((line) => line.split(' ').at(-1))).toEqual(all);
-  // As the command reads them: at their end, and while they were rotated.
+  const logLines = text.trimEnd().split('\n');
+  const expectedLines = Array.from({ length: lines }, (_, index) => `line-${index + 1}`);
+  expect(logLines.map((line) => line.split(' ').at(-1))).toEqual(expectedLines);
+  // `statelet logs` returns the same lines, both after the end of the logs and while they were being rotated.
   const read = await statelet('logs', 'pod/chatty', '--tail', String(lines - 100), ...at);
-  expect(read).toEqual({ code: 0, out: `${all.slice(100).join('\n')}\n`, err: '' });
+  expect(read).toEqual({ code: 0, out: `${expectedLines.slice(100).join('\n')}\n`, err: '' });
   await follower.says(`line-${lines}\n`);
-  expect(follower.out()).toBe(`${all.join('\n')}\n`);
+  expect(follower.out()).toBe(`${expectedLines.join('\n')}\n`);
   follower.kill('SIGINT');
   expect(await follower.ended).toBe('SIGINT');
   expect(names.at(-1)).toBe('0.log');
@@ -80,7 +80,7 @@ test('one dead container each is retained after a crash and a new agent, and the
   });
   node.agent.kill('SIGKILL');
   await node.agent.ended;
-  // A pod that was being removed when the agent was killed, with a volume that is still mounted.
+  // Simulates a pod that was being removed when the agent was killed, with a volume that is still mounted.
   const layout = createLayout({ rootDir: node.rootDir, podLogsDir: node.podLogs });
   const maker = { root: node.rootDir, node: 'node', runtime: node.runtime.containerd.endpoint };
   await claimPodDirectory({ layout, maker, pod: { uid: 'gone-uid', namespace: 'default', name: 'gone' } });
@@ -92,7 +92,8 @@ test('one dead container each is retained after a crash and a new agent, and the
   await mkdir(log, { recursive: true });
   await writeFile(join(log, '0.log'), 'x');
   await node.start();
-  // What the agent has not read of a pod yet is left to its next collection, a minute later; it goes on crashing meanwhile.
+  // Containers that the agent has not listed yet are left to its next collection a minute later, and the pod continues
+  // to crash meanwhile.
   await eventually(
     'one of its dead containers is left, beside those of the last minute',
     async () => {

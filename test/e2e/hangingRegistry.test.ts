@@ -7,11 +7,11 @@ import { podManifest, shell, steadily } from './support/manifests.ts';
 import { runNode } from './support/node.ts';
 import { openRegistry } from './support/registry.ts';
 
-/** Takes every request, and answers none. */
+/** The server accepts every request and responds to none. */
 const hanging = await forAllTests(async () => {
-  const asked: string[] = [];
-  const { port, end } = await loopbackServer(({ url }) => void asked.push(url ?? ''));
-  return { host: `127.0.0.1:${port}`, asked, end };
+  const requests: string[] = [];
+  const { port, end } = await loopbackServer(({ url }) => void requests.push(url ?? ''));
+  return { host: `127.0.0.1:${port}`, requests, end };
 });
 const registry = await forAllTests(async () => {
   const busybox = (await buildHostImages(noAbort)).find(({ name }) => name === BUSYBOX_IMAGE);
@@ -27,7 +27,7 @@ const explained = async (name: string) => JSON.stringify(await node.ask(`/explai
 
 test('a registry that never responds delays only its own pulls', async () => {
   await node.write('stuck', pulled('stuck', `${hanging.host}/app:1`));
-  await node.until('asks its registry', 'stuck', () => hanging.asked.length > 0);
+  await node.until('asks its registry', 'stuck', () => hanging.requests.length > 0);
   await node.write('same', pulled('same', `${hanging.host}/other:1`));
   await node.write('web', pulled('web', `${registry.host}/app:1`));
   await node.running('web');
@@ -35,5 +35,5 @@ test('a registry that never responds delays only its own pulls', async () => {
   const behind = `behind the pull of ${hanging.host}/app:1 for default/stuck-node`;
   expect(await explained('stuck')).toContain(`waiting for the pull of image ${hanging.host}/app:1 until`);
   expect(await explained('same')).toContain(`in the pull queue: place 1 of 1, 1 at a time, ${behind}`);
-  expect(hanging.asked.filter((url) => url.includes('other'))).toEqual([]);
+  expect(hanging.requests.filter((url) => url.includes('other'))).toEqual([]);
 });

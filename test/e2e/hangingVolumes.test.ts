@@ -8,7 +8,8 @@ import { forAllTests, nodeForAllTests } from './support/forAllTests.ts';
 import { podManifest, shell, steadily } from './support/manifests.ts';
 import { runNode } from './support/node.ts';
 
-// Before the node, for it ends before it: then nothing of the node hangs any more.
+// The volume is created before the node so that it is also cleaned up before the node. Then nothing of the node hangs
+// any longer.
 const hanging = await forAllTests(async () => {
   const folder = await mkdtemp(join(tmpdir(), 'statelet-hanging-'));
   const { directory, end } = await hangingVolume(join(folder, 'volume'));
@@ -16,7 +17,7 @@ const hanging = await forAllTests(async () => {
 });
 const node = await nodeForAllTests(runNode);
 
-/** More than Node.js has threads for the calls of files, and more than there are slots for starts. */
+/** More pods than Node.js has threads for file system calls, and more than there are slots for pod starts. */
 const MANY = 6;
 
 interface Mount {
@@ -33,7 +34,10 @@ function podOver(name: string, { path, type, subPath }: Mount) {
 
 const explained = async (name: string) => JSON.stringify(await node.ask(`/explain/pods/${name}-node`));
 
-/** Pods at a volume that does not answer wait, each in a state of its own, while another one starts and ends. */
+/**
+ * Pods with an unresponsive volume wait in a state that matches `waits`, while a different pod starts and terminates.
+ * Returns the names of the waiting pods.
+ */
 async function story(kind: Omit<Mount, 'path'>, waits: RegExp): Promise<string[]> {
   const name = (at: number | string) => `${kind.type ?? kind.subPath ?? 'any'}-${at}`.toLowerCase();
   const stuck = Array.from({ length: MANY }, (_, at) => name(at));

@@ -1,4 +1,4 @@
-/** Events of many pods at once at the API server, with real containers: they come late, and all of them come. */
+/** Events of many pods at once at the API server, with real containers. They are delayed, but none is lost. */
 import { expect, test } from '@jest/globals';
 import { testCluster } from './support/cluster.ts';
 import { eventually } from './support/eventually.ts';

@@ -1,4 +1,4 @@
-/** Control characters that containers and manifests bring along, on a real containerd: no terminal gets one of them. */
+/** Control characters from containers and manifests, on a real containerd. None of them reaches a terminal. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { promisify } from 'node:util';
@@ -14,24 +14,29 @@ import { type Manifest, podManifest, shell, steadily } from './support/manifests
 import { containerOf, upNode } from './support/node.ts';
 import { packageNode } from './support/statelet.ts';
 
-/** Clears what has scrolled away, sets the title, rings, colours by 8 bits, turns the direction of the text. */
+/**
+ * Clears the scrollback, sets the title, rings the bell, sets a color by an 8-bit CSI, and reverses the text direction.
+ */
 const HOSTILE = '\x1b[3J\x1b]0;title\x07\x9b31m\u202egpj.exe\x7f';
 const SHOWN = printableText(HOSTILE);
-/** The same as a container's `printf` writes it. */
+/** The same text as an argument of `printf` in a container. */
 const PRINTED = String.raw`\033[3J\033]0;title\007\302\23331m\342\200\256gpj.exe\177`;
 
-/** What the live table itself writes to steer a terminal, without colours. */
+/** The control sequences of the live table itself, without colors. */
 const OWN_SEQUENCES = new RegExp(`${ESC}\\[(?:\\?(?:1049|2026|25|7)[hl]|2[JK]|\\d+;1H)`, 'g');
 
-/** What a command on a terminal finds in its environment: nothing that says what the terminal can do. */
+/**
+ * A minimal environment for commands on a terminal. Besides TERM, no variable describes the capabilities of the
+ * terminal.
+ */
 const env = { PATH: process.env.PATH, TERM: 'xterm-256color', NO_COLOR: '1' };
 
 const commandLine = (words: readonly string[]) => [...packageNode, ...words].join(' ');
 
-/** What a terminal has got, without its own line ends. */
+/** Removes the carriage returns that the terminal adds to line ends. */
 const withoutReturns = (text: string) => text.replaceAll('\r\n', '\n');
 
-/** Runs a command on a terminal of its own, to its end. */
+/** Runs a command on a new terminal, and returns its output once it has exited. */
 async function onTerminal(...words: string[]): Promise<string> {
   const args = ['-qec', `stty cols 400; ${commandLine(words)}`, '/dev/null'];
   const running = promisify(execFile)('script', args, { env, maxBuffer: 2 ** 26 });
@@ -39,7 +44,7 @@ async function onTerminal(...words: string[]): Promise<string> {
   return withoutReturns((await running).stdout);
 }
 
-/** A node whose live table is on a terminal. */
+/** Starts a node whose live table is on a terminal. */
 async function nodeOnTerminal() {
   const node = await upNode();
   const own = ['--pod-manifest-path', node.manifests, '--hostname-override', 'node'];
@@ -77,7 +82,7 @@ const screen = () => (seenOn(node.written()).other ?? []).join('\n');
 
 const ask = (...words: string[]) => onTerminal(...words, '--state-dir', node.directory);
 
-/** A pod that has such characters wherever its author may write what they like. */
+/** Returns a pod with such characters in every field that accepts arbitrary text. */
 function hostilePod(name: string, container: ReturnType<typeof shell>): Manifest {
   const manifest = podManifest(name, [
     { ...container, env: [{ name: 'SAID', value: `set: ${HOSTILE}` }], args: [HOSTILE] },
@@ -86,15 +91,15 @@ function hostilePod(name: string, container: ReturnType<typeof shell>): Manifest
 }
 
 const PODS = {
-  /** Its last words. */
+  /** The text is in the termination message. */
   ended: hostilePod('ended', shell('main', `printf '${PRINTED}' > /dev/termination-log; exit 3`)),
-  /** The last lines of its log. */
+  /** The text is in the last lines of the log. */
   logged: hostilePod('logged', shell('main', `printf '${PRINTED}\\n${PRINTED}\\n' >&2; exit 3`)),
-  /** What it asks for: the runtime's words name it. */
+  /** The text is in the command, which the runtime's error quotes. */
   started: hostilePod('started', shell('main', '', { command: [`/no/${HOSTILE}`] })),
-  /** Its image: the words of the node name it. */
+  /** The text is in the image name, which the node's error quotes. */
   pulled: hostilePod('pulled', { ...shell('main', ''), image: HOSTILE }),
-  /** What its probe says. */
+  /** The text is in the output of the probe. */
   probed: hostilePod(
     'probed',
     shell('main', steadily(), {
@@ -103,7 +108,7 @@ const PODS = {
   ),
 };
 
-/** They are written, and have come so far that all that they say is told. */
+/** Writes the manifests, and waits until everything that they cause is reported. */
 async function withHostilePods(): Promise<void> {
   for (const [name, manifest] of Object.entries(PODS)) await node.write(name, manifest);
   await node.write('refused', { ...PODS.ended, spec: { ...PODS.ended.spec, hostname: HOSTILE } });

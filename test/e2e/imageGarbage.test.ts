@@ -1,4 +1,4 @@
-/** Unused images go as their file system fills up, on a real containerd whose disk is a small one in memory. */
+/** Unused images are removed when their file system fills up, on a real containerd whose disk is a small tmpfs. */
 import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -33,7 +33,7 @@ const imageWith = (name: string, words: string) => {
   return buildImage({ name, files, config: { Cmd: ['/bin/sh', '-c', 'exec sleep 3600'] } });
 };
 
-/** A node all of whose files, and those of its containerd, are on a small disk. */
+/** Starts a node whose files, including those of its containerd, are all on a small disk. */
 async function nodeOnSmallDisk(): Promise<RunNode & { readonly disk: string }> {
   const disk = await mkdtemp(join(tmpdir(), 'statelet-disk-'));
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_BYTES}`, 'tmpfs', disk]);
@@ -102,7 +102,7 @@ test('C47: only an image that no container uses is removed', async () => {
   expect(left).toContain('docker.io/library/web:1');
   expect(left).not.toContain('docker.io/library/spare:1');
   expect(left.filter((name) => name.includes('pause'))).toHaveLength(1);
-  // containerd frees the space after the call.
+  // containerd frees the space only after the call.
   await rm(filler);
   expect((await node.running('web')).status?.containerStatuses?.[0]?.restartCount).toBe(0);
 });

@@ -1,4 +1,4 @@
-/** The user's own images, given to the private containerd of `up` from files. */
+/** Local images that are imported into the private containerd of `up` from files. */
 import { execFile } from 'node:child_process';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -21,12 +21,12 @@ const execute = promisify(execFile);
 const busybox = await findStaticProgram('busybox');
 if (busybox === undefined) throw new Error('this host has no static busybox');
 
-/** An image whose containers say `words` and sleep. */
+/** Returns an image whose containers print `words` and sleep. */
 const imageSaying = (name: string, words: string) => {
   const files: TarEntry[] = [
     { type: 'directory', path: 'bin', mode: 0o755 },
     { type: 'file', path: 'bin/sh', content: busybox.content, mode: 0o755 },
-    // No two images have the same layer, which containerd would unpack once.
+    // Different contents prevent two images from sharing a layer, which containerd would unpack only once.
     { type: 'file', path: 'words', content: Buffer.from(words), mode: 0o644 },
   ];
   return buildImage({ name, files, config: { Cmd: ['/bin/sh', '-c', `echo ${words}; exec sleep 3600`] } });
@@ -39,7 +39,7 @@ const web = imageSaying('web:1', 'the first version');
 const registry = await forAllTests(() => openRegistry(web));
 const node = await nodeForAllTests(upNode, { prepare: (each) => each.write('web.yaml', pod('web', 'web:1', 'Never')) });
 
-/** An image as `docker save` writes it. */
+/** Returns an image in the format of `docker save`. */
 function dockerArchive(image: ReturnType<typeof buildImage>): Buffer {
   const [layer, config] = image.blobs;
   const manifest = [{ Config: 'config.json', RepoTags: [image.name], Layers: ['layer.tar'] }];

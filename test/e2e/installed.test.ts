@@ -44,20 +44,20 @@ describe('the installed command', () => {
 
 test('the daemon is one process when started from node_modules/.bin', async () => {
   const command = await linkPackage(join(directory, 'linked'));
-  const places = ['--root-dir', join(directory, 'one'), '--pod-log-dir', join(directory, 'logs')];
+  const directories = ['--root-dir', join(directory, 'one'), '--pod-log-dir', join(directory, 'logs')];
   const nowhere = ['--container-runtime-endpoint', `unix://${directory}/none.sock`];
-  const { pid, kill, ended, says, err } = startStatelet(['run', ...places, ...nowhere], { by: [command] });
+  const { pid, kill, ended, says, err } = startStatelet(['run', ...directories, ...nowhere], { by: [command] });
   await says('the node agent is running');
   expect(await readFile(`/proc/${pid}/comm`, 'utf8')).toMatch(/^(node|MainThread)\n$/);
   expect(await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).toBe('');
   kill('SIGTERM');
   expect(await ended).toBe(0);
-  // The bundle has lines of its own.
+  // The log names the line of the source, not that of the bundle.
   const source = (await readFile(join(root, 'cli/commands/run/run.ts'), 'utf8')).split('\n');
   const line = source.findIndex((text) => text.includes('the node agent is running')) + 1;
   expect(err()).toMatch(new RegExp(` run\\.ts:${line}\\] "the node agent is running`));
   expect(err()).not.toContain('daemon.js:');
-  // What its bundle has recorded, and the bundle of the commands plays.
+  // The bundle of the commands can replay what the bundle of the daemon has recorded.
   const replay = startStatelet(['replay', join(directory, 'one/statelet/recording'), '--check'], { by: [command] });
   expect([await replay.ended, replay.err()]).toEqual([0, '']);
   expect(replay.out()).toMatch(/^1 life, \d+ entries, [1-9]\d* states, 0 statuses: no difference\n$/);
@@ -69,9 +69,9 @@ test('the daemon reads large manifests in a thread with its own bundle', async (
   const main = { name: 'main', image: 'app', command: ['x'.repeat(20_000)], imagePullPolicy: 'Sometimes' };
   const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'large' }, spec: { containers: [main] } };
   await writeFile(join(manifests, 'large.json'), JSON.stringify(pod));
-  const places = ['--root-dir', join(directory, 'reader'), '--pod-log-dir', join(directory, 'logs')];
+  const directories = ['--root-dir', join(directory, 'reader'), '--pod-log-dir', join(directory, 'logs')];
   const nowhere = ['--container-runtime-endpoint', `unix://${directory}/none.sock`];
-  const args = ['run', '--pod-manifest-path', manifests, ...places, ...nowhere];
+  const args = ['run', '--pod-manifest-path', manifests, ...directories, ...nowhere];
   const { kill, ended, says } = startStatelet(args, { by });
   await says('spec.containers[0].imagePullPolicy');
   kill('SIGTERM');
@@ -97,7 +97,7 @@ describe('the bundle speaks HTTP without loading undici, which would cost 13 MiB
     const config = join(directory, 'kubelet.json');
     const kind = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' };
     await writeFile(config, JSON.stringify({ ...kind, cgroupsPerQOS: false, fileCheckFrequency: '5000000\u00b5s' }));
-    const places = [
+    const directories = [
       '--config',
       config,
       '--root-dir',
@@ -106,7 +106,7 @@ describe('the bundle speaks HTTP without loading undici, which would cost 13 MiB
       join(directory, 'logs'),
     ];
     const nowhere = ['--container-runtime-endpoint', `unix://${directory}/none.sock`];
-    const { kill, ended, err, says } = startStatelet(['run', ...places, ...nowhere], { by, env });
+    const { kill, ended, err, says } = startStatelet(['run', ...directories, ...nowhere], { by, env });
     await says('the node agent is running');
     kill('SIGTERM');
     expect(await ended).toBe(0);
@@ -122,7 +122,7 @@ describe('without root', () => {
   test('the pods run on the simulated runtime, and every line mentions that', async () => {
     await chown(directory, nobody, nobody);
     const state = join(directory, 'state');
-    // The package itself may lie where only root can go.
+    // A copy is needed, because the package itself may be in a directory that only root can enter.
     const command = await copyPackage(join(directory, 'installed'));
     const up = startStatelet(['up', '--state-dir', state], { by: [...asNobody, command] });
     await up.says('node ready: ');

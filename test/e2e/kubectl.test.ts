@@ -1,4 +1,4 @@
-/** What a user of a cluster sees of a node with real containers, with the kubectls of Debian. */
+/** The view of a cluster user of a node with real containers, through two kubectl releases of Debian. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
@@ -15,21 +15,24 @@ const { node, kubeconfig } = cluster;
 const READY = ['wait', '--for=condition=Ready', '--timeout=50s'] as const;
 const AGE = String.raw`\d+[smh]?\S*`;
 
-/** The rows of a table, each cell after at least two spaces. */
+/** Returns the rows of a table, whose cells are separated by at least two spaces. */
 const rowsOf = (table: string): string[][] =>
   table
     .trimEnd()
     .split('\n')
     .map((line) => line.trim().split(/ {2,}/));
 
-/** What stands under a heading of `describe`, to the next one. */
+/** Returns the section of a `describe` output below a heading, up to the next heading. */
 function section(description: string, heading: string): string {
   const found = new RegExp(`^${heading}:.*\\n(?:[ ].*\\n)*`, 'm').exec(description)?.[0];
   if (found === undefined) throw new Error(`there is no ${heading} in:\n${description}`);
   return found;
 }
 
-/** What its description tells of its events, once one is there: they are sent beside the status, which may be first. */
+/**
+ * Waits until the description of a pod lists this event, and returns its events. Events are sent separately from the
+ * status, which may arrive first.
+ */
 const eventsOf = (run: Kubectl['run'], pod: string, event: RegExp) =>
   eventually(`an event ${event} of ${pod}`, async () => {
     const events = section(await run('describe', 'pod', pod), 'Events');
@@ -40,7 +43,7 @@ test('a static pod is shown in the cluster, and is unaffected by changes to its 
   const kubectl = new Kubectl('sid', { kubeconfig, directory: node.directory });
   await node.write('fixed', podManifest('fixed', [shell('main', steadily())]));
   await node.running('fixed');
-  await eventually('it is shown', async () => (await kubectl.tell(...READY, 'pod/fixed-node')).code === 0);
+  await eventually('it is shown', async () => (await kubectl.tryRun(...READY, 'pod/fixed-node')).code === 0);
   expect(await kubectl.run('describe', 'pod', 'fixed-node')).toMatch(/^Controlled By: +Node\/node$/m);
   await eventsOf((...args) => kubectl.run(...args), 'fixed-node', / Normal +Started .* Container started\n/);
   const uid = ['get', 'pod', 'fixed-node', '-o', 'jsonpath={.metadata.uid} {.status.containerStatuses[0].containerID}'];
@@ -55,7 +58,7 @@ test('a static pod is shown in the cluster, and is unaffected by changes to its 
 });
 
 describe.each<[Release, RegExp, RegExp]>([
-  // It looks for events whose UID is the name of the node: kubelets up to 1.35 said that.
+  // kubectl 1.20 looks for events whose involvedObject.uid is the name of the node, as in kubelets up to 1.35.
   ['bookworm', /v1\.20\./, /^Events: +<none>\n/],
   ['sid', /v1\.(3[6-9]|[4-9]\d)\./, / Normal +NodeReady .* kubelet +Node node status is now: NodeReady\n/],
 ])('with kubectl of %s', (release, version, nodeEvents) => {
@@ -67,7 +70,7 @@ describe.each<[Release, RegExp, RegExp]>([
     return file;
   };
   const uidOf = (name: string) => inNamespace('get', 'pod', name, '-o', 'jsonpath={.metadata.uid}');
-  /** What the node itself has of a pod. */
+  /** Returns the pod as the node itself reports it. */
   const onNode = async (uid: string) => (await node.pods()).find(({ metadata }) => metadata.uid === uid);
   const ended = (uid: string) => eventually(`pod ${uid} ends`, async () => (await onNode(uid)) === undefined);
 
@@ -116,7 +119,7 @@ describe.each<[Release, RegExp, RegExp]>([
   test('apply rejects an unknown field', async () => {
     const misspelled = { ...shell('main', steadily()), ports_: [] };
     const file = await fileOf('wrong', [misspelled]);
-    const { code, err } = await kubectl.tell('apply', '-f', file, '-n', release);
+    const { code, err } = await kubectl.tryRun('apply', '-f', file, '-n', release);
     expect(code).toBe(1);
     expect(err).toMatch(/unknown field "(spec\.containers\[0\]\.)?ports_"/);
   });
@@ -209,7 +212,7 @@ describe.each<[Release, RegExp, RegExp]>([
     );
     const shown = await inNamespace('get', 'services', '-o', 'jsonpath={.items[*].spec.ports[*].targetPort}');
     expect(shown.split(' ').sort()).toEqual(['80', '8080']);
-    // The older one has no such command.
+    // kubectl 1.20 does not have this command.
     if (release === 'sid') expect(await inNamespace('create', 'token', 'robot')).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
     const uid = await uidOf('reader');
     await inNamespace('delete', 'pod', 'reader', '--now');
@@ -234,7 +237,7 @@ describe.each<[Release, RegExp, RegExp]>([
     expect(header).toEqual(['LAST SEEN', 'TYPE', 'REASON', 'OBJECT', 'MESSAGE']);
     expect(rows).toContainEqual([expect.stringMatching(AGE), 'Normal', 'Started', 'pod/web', 'Container started']);
     expect(rows.filter(([, , , object]) => !object?.startsWith('pod/'))).toEqual([]);
-    // Those of the node are in the namespace default.
+    // Events of the node are in the namespace `default`.
     const all = rowsOf(await kubectl.run('get', 'events'));
     expect(all).toContainEqual([expect.stringMatching(AGE), 'Normal', 'Starting', 'node/node', 'Starting kubelet.']);
   });
@@ -244,7 +247,7 @@ describe.each<[Release, RegExp, RegExp]>([
     expect(rowsOf(await kubectl.run('get', 'nodes'))[1]?.slice(0, 2)).toEqual(['node', 'Ready,SchedulingDisabled']);
     expect(await kubectl.run('describe', 'node', 'node')).toMatch(/^Unschedulable: +true$/m);
     await inNamespace('apply', '-f', await fileOf('late', [shell('main', steadily())]));
-    const { code, err } = await kubectl.tell(
+    const { code, err } = await kubectl.tryRun(
       'wait',
       '--for=condition=Ready',
       '--timeout=1s',
@@ -262,7 +265,7 @@ describe.each<[Release, RegExp, RegExp]>([
   test('delete returns when the pod has terminated', async () => {
     const uid = await uidOf('web');
     expect(await inNamespace('delete', 'pod', 'web')).toMatch(/^pod "web" deleted/);
-    const { code, err } = await kubectl.tell('get', 'pod', 'web', '-n', release);
+    const { code, err } = await kubectl.tryRun('get', 'pod', 'web', '-n', release);
     expect([code, err]).toEqual([1, 'Error from server (NotFound): pods "web" not found\n']);
     await ended(uid);
     expect(await inNamespace('delete', '-f', join(node.directory, `${release}-late.json`))).toMatch(
@@ -276,11 +279,11 @@ describe.each<[Release, RegExp, RegExp]>([
     await inNamespace(...READY, 'pod/stubborn');
     const uid = await uidOf('stubborn');
     const force = ['delete', 'pod', 'stubborn', '--grace-period=0', '--force', '-n', release];
-    const { out, err } = await kubectl.tell(...force);
+    const { out, err } = await kubectl.tryRun(...force);
     expect(out).toMatch(/^pod "stubborn" force deleted/);
     expect(err).toMatch(/warning: Immediate deletion does not wait for confirmation/i);
     expect(await onNode(uid)).toBeDefined();
-    // The name is free again at once.
+    // The name can be reused at once.
     expect(await inNamespace('apply', '-f', file)).toBe('pod/stubborn created\n');
     await inNamespace(...READY, 'pod/stubborn');
     await ended(uid);

@@ -1,4 +1,7 @@
-/** What both kubectls of Debian do with a node's own API, through an API server: logs, commands, files, ports, debugging. */
+/**
+ * Requests of both Debian kubectl releases to a node's own API through an API server: logs, exec, attach, cp,
+ * port-forward and debug.
+ */
 
 import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
@@ -26,8 +29,8 @@ const { node, kubeconfig, server } = cluster;
 
 const SPEC: Partial<PodSpec> = { automountServiceAccountToken: false, terminationGracePeriodSeconds: 0 };
 
-/** Makes a pod in a namespace; its label `app` is its name. */
-const make = (namespace: string, name: string, containers: readonly Container[], spec: Partial<PodSpec> = {}) => {
+/** Creates a pod in a namespace. The value of its label `app` is its name. */
+const createPod = (namespace: string, name: string, containers: readonly Container[], spec: Partial<PodSpec> = {}) => {
   const manifest = podManifest(name, containers, { ...SPEC, ...spec });
   const metadata = { ...manifest.metadata, labels: { app: name } };
   return server.request(
@@ -37,44 +40,50 @@ const make = (namespace: string, name: string, containers: readonly Container[],
   );
 };
 
-/** Answers with what it was told, once the other side has ended. */
+/** Echoes what it receives. */
 const ECHOES = 'nc -ll -p 8081 -e /bin/cat &';
 const SERVES = `mkdir /www; echo served >/www/index.html; httpd -p 8080 -h /www; ${ECHOES}`;
 const LINES = 'for i in 1 2 3; do echo line $i; echo problem $i >&2; done';
 
-/** A kubectl in a namespace of its own. */
+/** Returns functions that run a kubectl release in a namespace of its own. */
 function kubectlOf(release: Release) {
   const kubectl = new Kubectl(release, { kubeconfig, directory: node.directory });
-  const tell = (...args: readonly string[]) => kubectl.tell('--namespace', release, ...args);
+  const tryRun = (...args: readonly string[]) => kubectl.tryRun('--namespace', release, ...args);
   const run = (...args: readonly string[]) => kubectl.run('--namespace', release, ...args);
   const start = (...args: readonly string[]) => kubectl.start(['--namespace', release, ...args]);
-  /** Runs a command with this on its input to its end. */
-  async function fed(args: readonly string[], input: string) {
+  /** Runs a command with this input followed by EOF until it exits. */
+  async function runWithInput(args: readonly string[], input: string) {
     const child = start(...args);
     child.stdin.on('error', () => {}).end(input);
     const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
     return { code, out, err };
   }
-  /** Says this to a command, which ends by itself: its input ends no sooner, for then containerd lets it go. */
-  async function answered(args: readonly string[], said: string) {
+  /**
+   * Sends this input to a command and waits until it exits by itself. The input stays open, because containerd detaches
+   * from the command at EOF.
+   */
+  async function runInteractive(args: readonly string[], input: string) {
     const child = start(...args);
-    child.stdin.on('error', () => {}).write(said);
+    child.stdin.on('error', () => {}).write(input);
     const [out, [code]] = await Promise.all([text(child.stdout), once(child, 'close')]);
     return { code, out };
   }
-  return { kubectl, tell, run, start, fed, answered };
+  return { kubectl, tryRun, run, start, runWithInput, runInteractive };
 }
 
 describe.each<Release>(['bookworm', 'sid'])('kubectl of %s', (release) => {
-  const { kubectl, tell, run, start, fed } = kubectlOf(release);
+  const { kubectl, tryRun, run, start, runWithInput } = kubectlOf(release);
   const isRunning = (name: string) => run('wait', '--for=condition=Ready', '--timeout=50s', `pod/${name}`);
 
   beforeAll(async () => {
     await cluster.addNamespace(release);
     await Promise.all([
-      make(release, 'web', [shell('main', `${LINES}; ${SERVES} ${steadily()}`), shell('side', steadily('echo aside'))]),
-      make(release, 'twin', [shell('main', steadily('echo twin'))]),
-      make(
+      createPod(release, 'web', [
+        shell('main', `${LINES}; ${SERVES} ${steadily()}`),
+        shell('side', steadily('echo aside')),
+      ]),
+      createPod(release, 'twin', [shell('main', steadily('echo twin'))]),
+      createPod(
         release,
         'crash',
         [
@@ -88,16 +97,16 @@ describe.each<Release>(['bookworm', 'sid'])('kubectl of %s', (release) => {
         ],
         { volumes: [{ name: 'shared', emptyDir: {} }] },
       ),
-      make(release, 'awaited', [shell('main', ':', { image: 'statelet.local/none:1', imagePullPolicy: 'Never' })]),
-      make(release, 'shell', [{ ...shell('main', ''), command: ['sh'], stdin: true, tty: true }]),
-      make(release, 'filter', [{ ...shell('main', ''), command: ['cat'], stdin: true, stdinOnce: true }]),
+      createPod(release, 'awaited', [shell('main', ':', { image: 'statelet.local/none:1', imagePullPolicy: 'Never' })]),
+      createPod(release, 'shell', [{ ...shell('main', ''), command: ['sh'], stdin: true, tty: true }]),
+      createPod(release, 'filter', [{ ...shell('main', ''), command: ['cat'], stdin: true, stdinOnce: true }]),
     ]);
     await Promise.all(['web', 'twin', 'shell', 'filter'].map(isRunning));
   });
 
   test('logs follows its options', async () => {
     const all = 'line 1\nproblem 1\nline 2\nproblem 2\nline 3\nproblem 3\n';
-    const sorted = (said: string) => said.split('\n').toSorted().join('\n');
+    const sorted = (output: string) => output.split('\n').toSorted().join('\n');
     expect(sorted(await run('logs', 'web', '-c', 'main'))).toBe(sorted(all));
     expect(await run('logs', 'web', '-c', 'side')).toBe('aside\n');
     expect((await run('logs', 'web', '-c', 'main', '--tail=2')).split('\n')).toHaveLength(3);
@@ -115,7 +124,7 @@ describe.each<Release>(['bookworm', 'sid'])('kubectl of %s', (release) => {
 
   test('logs of several containers and pods prefix each line with its source', async () => {
     const both = (await run('logs', 'web', '--all-containers', '--prefix', '--tail=1')).trimEnd().split('\n');
-    // In which order they come is for nobody to say.
+    // The order of the lines from different sources is undefined.
     const main = expect.stringMatching(/^\[pod\/web\/main\] (line|problem) 3$/);
     expect(both.toSorted()).toEqual([main, '[pod/web/side] aside']);
     const selected = await run('logs', '-l', 'app in (web,twin)', '--all-containers', '--prefix', '--tail=1');
@@ -134,7 +143,7 @@ describe.each<Release>(['bookworm', 'sid'])('kubectl of %s', (release) => {
     expect(await run('logs', 'crash', '--previous')).toBe('first run\n');
     expect(await run('logs', 'crash')).toBe('');
     const failed = async (...args: readonly string[]) => {
-      const { code, err } = await tell('logs', ...args);
+      const { code, err } = await tryRun('logs', ...args);
       expect(code).toBe(1);
       return err;
     };
@@ -172,7 +181,7 @@ describe.each<Release>(['bookworm', 'sid'])('kubectl of %s', (release) => {
     let out = '';
     child.stdout.on('data', (data) => (out += String(data)));
     const ended = once(child, 'close');
-    // A terminal says nothing until somebody asks.
+    // The shell prints nothing by itself, so the test requests the size until it is right.
     await eventually('the size of the terminal is known', () => {
       child.stdin.write('stty size\n');
       return out.includes('25 61');
@@ -185,13 +194,16 @@ describe.each<Release>(['bookworm', 'sid'])('kubectl of %s', (release) => {
   });
 
   test('attach -i passes input and EOF to a container', async () => {
-    expect(await fed(['attach', '-i', 'filter'], 'to and fro\n')).toMatchObject({ code: 0, out: 'to and fro\n' });
+    expect(await runWithInput(['attach', '-i', 'filter'], 'to and fro\n')).toMatchObject({
+      code: 0,
+      out: 'to and fro\n',
+    });
   });
 
   test('run -i --rm creates a pod for one command', async () => {
     const options = ['run', 'once', '-i', '--rm', '--restart=Never', '--image=statelet.local/busybox:1', '--quiet'];
     const command = ['--', 'sh', '-c', 'read -r line; echo "got $line"; exit 3'];
-    const { code, out } = await fed([...options, ...command], 'this\n');
+    const { code, out } = await runWithInput([...options, ...command], 'this\n');
     expect({ code, out }).toEqual({ code: 3, out: expect.stringContaining('got this\n') });
     expect(await run('get', 'pods', '-o', 'name')).not.toContain('pod/once');
   });
@@ -219,20 +231,20 @@ describe.each<Release>(['bookworm', 'sid'])('kubectl of %s', (release) => {
   test('port-forward carries several connections, each to its end', async () => {
     const child = start('port-forward', 'web', ':8080', ':8081');
     try {
-      let said = '';
-      child.stdout.on('data', (data) => (said += String(data)));
+      let output = '';
+      child.stdout.on('data', (data) => (output += String(data)));
       const portTo = (to: number) =>
         eventually(`it listens for ${to}`, () => {
-          const [, port] = new RegExp(`127\\.0\\.0\\.1:(\\d+) -> ${to}\\n`).exec(said) ?? [];
+          const [, port] = new RegExp(`127\\.0\\.0\\.1:(\\d+) -> ${to}\\n`).exec(output) ?? [];
           return port === undefined ? undefined : Number(port);
         });
       const [web, echo] = [await portTo(8080), await portTo(8081)];
       const sent = Array.from({ length: 8 }, () => randomBytes(2 ** 20));
-      const opened: { socket: Socket; said: Buffer }[] = [];
-      for (const said of sent) opened.push({ socket: await letIn(echo), said });
-      const told = await Promise.all(opened.map(({ socket, said }) => echoOf(socket, said)));
-      expect(told.map(({ length }) => length)).toEqual(sent.map(({ length }) => length));
-      expect(told.every((each, at) => each.equals(sent[at] ?? Buffer.alloc(0)))).toBe(true);
+      const opened: { socket: Socket; data: Buffer }[] = [];
+      for (const data of sent) opened.push({ socket: await openEcho(echo), data });
+      const echoes = await Promise.all(opened.map(({ socket, data }) => echoOf(socket, data)));
+      expect(echoes.map(({ length }) => length)).toEqual(sent.map(({ length }) => length));
+      expect(echoes.every((each, at) => each.equals(sent[at] ?? Buffer.alloc(0)))).toBe(true);
       expect(String(await answerTo(echo, Buffer.from('to the end')))).toBe('to the end');
       expect(String(await answerTo(web, Buffer.from('GET / HTTP/1.0\r\n\r\n')))).toMatch(/served\n$/);
     } finally {
@@ -244,13 +256,13 @@ describe.each<Release>(['bookworm', 'sid'])('kubectl of %s', (release) => {
   test('exec and port-forward reach a pod on the host network', async () => {
     const port = await freePort();
     const serves = `mkdir /www; echo hosted >/www/index.html; httpd -p 127.0.0.1:${port} -h /www; ${steadily()}`;
-    await make(release, 'hosted', [shell('main', serves)], { hostNetwork: true });
+    await createPod(release, 'hosted', [shell('main', serves)], { hostNetwork: true });
     await isRunning('hosted');
     expect(await run('exec', 'hosted', '--', 'hostname')).toBe(`${hostname()}\n`);
     const child = start('port-forward', 'hosted', `:${port}`);
     try {
-      const [said] = await once(child.stdout, 'data');
-      const own = Number(/127\.0\.0\.1:(\d+)/.exec(String(said))?.[1]);
+      const [output] = await once(child.stdout, 'data');
+      const own = Number(/127\.0\.0\.1:(\d+)/.exec(String(output))?.[1]);
       expect(String(await answerTo(own, Buffer.from('GET / HTTP/1.0\r\n\r\n')))).toMatch(/hosted\n$/);
     } finally {
       child.kill();
@@ -267,12 +279,12 @@ describe.each<Release>(['bookworm', 'sid'])('kubectl of %s', (release) => {
     expect(JSON.parse(await proxied('stats/summary')).node.nodeName).toBe('node');
     expect(await proxied('metrics/resource')).toContain('\nresource_scrape_error 0\n');
     expect(await proxied(`containerLogs/${release}/twin/main`)).toBe('twin\n');
-    const { code, err } = await tell('get', '--raw', '/api/v1/nodes/node/proxy/nothing');
+    const { code, err } = await tryRun('get', '--raw', '/api/v1/nodes/node/proxy/nothing');
     expect([code, err]).toEqual([1, expect.stringContaining('NotFound')]);
   });
 
   test('top shows the usage of the node and its pods', async () => {
-    await eventually('the pod has been measured twice', async () => (await tell('top', 'pod', 'web')).code === 0);
+    await eventually('the pod has been measured twice', async () => (await tryRun('top', 'pod', 'web')).code === 0);
     expect(await run('top', 'node')).toMatch(/\nnode +[1-9]\d*m +\d+% +[1-9]\d*Mi +\d+%\s*\n$/);
     const containers = (await run('top', 'pod', 'web', '--containers')).trimEnd().split('\n').slice(1);
     expect(containers.toSorted()).toEqual([
@@ -282,16 +294,16 @@ describe.each<Release>(['bookworm', 'sid'])('kubectl of %s', (release) => {
   });
 });
 
-// The older one writes ephemeral containers as nobody reads them any more.
+// kubectl 1.20 uses an ephemeral containers API that no longer exists.
 describe('kubectl of sid', () => {
-  const { kubectl, run, answered } = kubectlOf('sid');
+  const { kubectl, run, runInteractive } = kubectlOf('sid');
 
   test('debug adds a container to a pod that sees its processes', async () => {
     const image = '--image=statelet.local/busybox:1';
     const options = ['debug', 'web', image, '--target=main', '--profile=general', '-i', '-c', 'debugger'];
     const looks = ['--', 'sh', '-c', 'read -r line; echo "$line"; cat /proc/1/cmdline | tr "\\0" " "'];
-    const said = await answered([...options, ...looks], 'hello\n');
-    expect(said).toEqual({ code: 0, out: expect.stringMatching(/hello\nsh -c for i in 1 2 3/) });
+    const output = await runInteractive([...options, ...looks], 'hello\n');
+    expect(output).toEqual({ code: 0, out: expect.stringMatching(/hello\nsh -c for i in 1 2 3/) });
     const child = kubectl.startInTerminal(['--namespace', 'sid', 'debug', '-it', 'twin', image, '--', 'sh'], [31, 71]);
     let out = '';
     child.stdout.on('data', (data) => (out += String(data)));
@@ -302,7 +314,7 @@ describe('kubectl of sid', () => {
     });
     child.stdin.write('exit\n');
     await ended;
-    // The API server receives the status up to ten seconds after kubectl has seen the end of the process.
+    // The API server receives the status up to ten seconds after kubectl has seen the process exit.
     const seen = await eventually('the status of the debugger shows its end', async () => {
       const [status] = JSON.parse(await run('get', 'pod', 'web', '-o', 'json')).status.ephemeralContainerStatuses;
       return status.state.terminated && status;
@@ -313,13 +325,13 @@ describe('kubectl of sid', () => {
   test('debug of a node creates a pod in the host namespaces with the host files', async () => {
     const args = ['debug', 'node/node', '-i', '--image=statelet.local/busybox:1', '--profile=sysadmin', '--'];
     const looks = ['sh', '-c', 'read -r line; echo "$line"; ls /host/etc/hostname; hostname'];
-    const { code, out } = await answered([...args, ...looks], 'hello\n');
+    const { code, out } = await runInteractive([...args, ...looks], 'hello\n');
     expect(code).toBe(0);
     expect(out).toContain(`hello\n/host/etc/hostname\n${hostname()}\n`);
   });
 });
 
-/** The terminal of the only child of a process. */
+/** Returns the path of the terminal that the only child of a process uses. */
 async function terminalOf(pid: number): Promise<string | undefined> {
   const [child] = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).split(' ');
   const terminal = await readlink(`/proc/${child}/fd/0`);
@@ -328,7 +340,7 @@ async function terminalOf(pid: number): Promise<string | undefined> {
 
 const execute = promisify(execFile);
 
-/** Whoever uses the terminal is told of it. */
+/** Resizes a terminal, which sends SIGWINCH to its foreground process. */
 const resize = (terminal: string, rows: number, columns: number) =>
   execute('stty', ['-F', terminal, 'rows', String(rows), 'cols', String(columns)]);
 
@@ -338,8 +350,11 @@ async function hashOf(file: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** A connection to one who echoes, and has taken it: the nc of busybox lets two wait, and more of them may be refused. */
-async function letIn(port: number): Promise<Socket> {
+/**
+ * Opens a connection and waits until the echo server has accepted it. The nc of busybox has a backlog of two, and
+ * further pending connections may be refused.
+ */
+async function openEcho(port: number): Promise<Socket> {
   const socket = connect({ host: '127.0.0.1', port });
   socket.write('?');
   await once(socket, 'data');
@@ -347,13 +362,13 @@ async function letIn(port: number): Promise<Socket> {
 }
 
 /**
- * What comes back of what is said, before anybody has ended: the containerd of Debian 12 gives an answer a second after
- * the end of what was said, which is too little for many on a busy machine.
+ * Sends data, and returns the echo without closing the connection. After a half-close, the containerd of Debian 12
+ * waits only one second for the response, which is too short for many connections on a busy machine.
  */
-async function echoOf(socket: Socket, said: Buffer): Promise<Buffer> {
+async function echoOf(socket: Socket, data: Buffer): Promise<Buffer> {
   const parts: Buffer[] = [];
-  socket.write(said);
-  let left = said.length;
+  socket.write(data);
+  let left = data.length;
   for await (const part of socket) {
     parts.push(part);
     left -= part.length;
@@ -362,9 +377,9 @@ async function echoOf(socket: Socket, said: Buffer): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-/** Says this, ends, and gives all that comes then. */
-async function answerTo(port: number, said: Buffer): Promise<Buffer> {
+/** Sends data, half-closes the connection, and returns everything that arrives until the server closes it. */
+async function answerTo(port: number, data: Buffer): Promise<Buffer> {
   const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true });
-  socket.end(said);
+  socket.end(data);
   return await buffer(socket);
 }

@@ -1,4 +1,4 @@
-/** A kubelet that really runs, as far as its command line and its mounts tell. */
+/** Detection of a kubelet that really runs, from its command line and its mounts. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
@@ -25,7 +25,9 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Starts what calls itself a kubelet over a root directory, in a mount namespace of its own, once `prepare` is done there. */
+/**
+ * Starts a process named kubelet with this root directory in a new mount namespace, in which it first runs `prepare`.
+ */
 async function kubeletOver(directory: string, prepare: string): Promise<number | undefined> {
   const waits = 'echo ready; read _';
   const script = `${prepare} && exec -a kubelet bash -c '${waits}' kubelet "--root-dir=$0"`;

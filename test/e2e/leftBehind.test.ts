@@ -16,8 +16,8 @@ const hierarchies = await readHierarchies();
 const node = await nodeForAllTests(runNode);
 let { agent } = node;
 
-/** Where a cgroup of the node's pods is in the hierarchies that processes are limited in. */
-const places = (cgroup: string): string[] =>
+/** Returns the directories of a cgroup of the node's pods in the cpu and memory hierarchies. */
+const directoriesOf = (cgroup: string): string[] =>
   ['cpu', 'memory'].flatMap((controller) => {
     const root = findHierarchy(hierarchies, controller)?.root;
     return root === undefined ? [] : [join(root, node.runtime.containerd.cgroupParent, 'kubepods', cgroup)];
@@ -25,10 +25,10 @@ const places = (cgroup: string): string[] =>
 
 const sharesOf = (cgroup: string): string => {
   const file = findHierarchy(hierarchies, 'cpu')?.version === 'v2' ? 'cpu.weight' : 'cpu.shares';
-  return readFileSync(join(places(cgroup)[0] ?? '', file), 'utf8').trim();
+  return readFileSync(join(directoriesOf(cgroup)[0] ?? '', file), 'utf8').trim();
 };
 
-/** A process that the runtime knows nothing of. */
+/** A process that the runtime does not know. */
 const stranger = spawn('sleep', ['1000']);
 afterAll(async () => {
   const end = once(stranger, 'exit');
@@ -38,8 +38,8 @@ afterAll(async () => {
 test('a pod terminates although its cgroup has a process unknown to the runtime', async () => {
   await node.write('haunted', podManifest('haunted', [shell('main', steadily())]));
   const { uid } = (await node.running('haunted')).metadata;
-  for (const place of places(`besteffort/pod${uid}`)) {
-    const left = join(place, 'left');
+  for (const directory of directoriesOf(`besteffort/pod${uid}`)) {
+    const left = join(directory, 'left');
     mkdirSync(left, { recursive: true });
     writeFileSync(join(left, 'cgroup.procs'), String(stranger.pid));
   }
@@ -47,7 +47,7 @@ test('a pod terminates although its cgroup has a process unknown to the runtime'
   await node.remove('haunted');
   await node.gone('haunted');
   expect(await end).toEqual([null, 'SIGKILL']);
-  expect(places(`besteffort/pod${uid}`).filter((place) => existsSync(place))).toEqual([]);
+  expect(directoriesOf(`besteffort/pod${uid}`).filter((directory) => existsSync(directory))).toEqual([]);
 });
 
 test('C9, C15: a completed pod releases its cgroup and CPU shares, and has no sandbox any more', async () => {
@@ -64,11 +64,13 @@ test('C9, C15: a completed pod releases its cgroup and CPU shares, and has no sa
     return pod.status?.phase === 'Succeeded' && condition?.status === 'False' && pod;
   });
   expect(status?.podIP).toBeDefined();
-  await node.until('has no cgroup', 'brief', () => places(`burstable/pod${uid}`).every((place) => !existsSync(place)));
+  await node.until('has no cgroup', 'brief', () =>
+    directoriesOf(`burstable/pod${uid}`).every((directory) => !existsSync(directory)),
+  );
   expect(sharesOf('burstable')).toBe(before);
 });
 
-/** Where the network of a pod is, as its sandbox tells. */
+/** Returns the path of a pod's network namespace, as the status of its sandbox reports it. */
 async function networkOf(uid: string): Promise<string> {
   const { cri } = node.runtime;
   const { items } = await cri.listPodSandbox(
@@ -94,7 +96,7 @@ test('C9: a completed pod has no mount, cgroup or network, even under the next a
   const { uid } = (await node.running('job')).metadata;
   const mounts = async () => (await listMountsUnder(join(node.rootDir, 'pods', uid), noAbort)).map(({ path }) => path);
   const network = await networkOf(uid);
-  const isThere = () => [network, ...places(`besteffort/pod${uid}`)].map((place) => existsSync(place));
+  const isThere = () => [network, ...directoriesOf(`besteffort/pod${uid}`)].map((directory) => existsSync(directory));
   expect([await mounts(), isThere()]).toEqual([[expect.stringContaining('/data')], [true, true, true]]);
 
   const [volume = ''] = await mounts();

@@ -1,4 +1,4 @@
-/** A private containerd whose directory a symbolic link leads to. */
+/** A private containerd whose directory is reached through a symbolic link. */
 import { mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ afterEach(async () => {
 
 const start = (directory: string) => startManagedContainerd({ directory, signal: noAbort, pause });
 
-/** Starts it, has it run a pod, and kills it. */
+/** Starts a containerd, runs a pod in it, and kills containerd. */
 async function killedWithPod(directory: string) {
   const containerd = await start(directory);
   const { cgroupParent, endpoint, pid } = containerd;

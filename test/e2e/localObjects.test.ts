@@ -1,4 +1,7 @@
-/** Real containers of a node without a cluster: a ConfigMap and a Secret out of a file, and how a change of it reaches them. */
+/**
+ * Real containers of a node without a cluster: a ConfigMap and a Secret from a file, and how changes of the file reach
+ * the containers.
+ */
 import { chmod, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
@@ -27,19 +30,19 @@ test('the example runs, is updated in place with its file, and no Secret data is
   expect(after.status?.containerStatuses?.[0]?.restartCount).toBe(0);
   const folder = join(node.rootDir, 'statelet/manifests');
   const files = (await readdir(folder)).map((name) => readFile(join(folder, name), 'utf8'));
-  const kept = (await Promise.all(files)).join();
-  expect(kept).toContain('notes-node');
-  expect(kept).not.toContain(PASSWORD);
+  const stored = (await Promise.all(files)).join();
+  expect(stored).toContain('notes-node');
+  expect(stored).not.toContain(PASSWORD);
 });
 
 test('a pod with a missing object waits and names the searched path, and an unsupported kind gets a suggestion', async () => {
   const pod = example.slice(example.lastIndexOf('---') + 4).replaceAll('notes', 'late');
   await node.write('late', `${pod}---\napiVersion: v1\nkind: Service\nmetadata:\n  name: late\n`);
-  const told = await eventually('both are told', async () => {
-    const said = JSON.stringify(await node.ask('/node'));
-    return said.includes(`ConfigMap default/late is not in ${node.manifests}`) && said;
+  const report = await eventually('both are told', async () => {
+    const nodeState = JSON.stringify(await node.ask('/node'));
+    return nodeState.includes(`ConfigMap default/late is not in ${node.manifests}`) && nodeState;
   });
-  expect(told).toContain('nothing is done here with a Service');
+  expect(report).toContain('nothing is done here with a Service');
   await node.write('objects', example.slice(0, example.lastIndexOf('---')).replaceAll('notes', 'late'));
   const { metadata } = await node.running('late');
   expect(metadata.name).toBe('late-node');
@@ -60,7 +63,7 @@ test('a pod continues to run across an agent restart, although the file of its o
   const after = await lasting.until('runs on', 'notes', (pod) => allRun(pod) && pod);
   expect(identitiesOf(after)).toEqual(identitiesOf(before));
   expect(after.status?.conditions).toContainEqual(expect.objectContaining({ type: 'Ready', status: 'True' }));
-  // Nobody else unmounts its Secret.
+  // Without removal of the pod, the tmpfs of its Secret would stay mounted.
   await lasting.remove('notes');
   await lasting.gone('notes');
 });

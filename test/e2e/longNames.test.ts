@@ -1,4 +1,6 @@
-/** Pods with names that are too long for the files of a pod: they cannot run, but removing them leaves nothing behind. */
+/**
+ * Pods whose names are too long for their files on the host. They cannot run, but removing them leaves nothing behind.
+ */
 import { expect, test } from '@jest/globals';
 import { eventually } from './support/eventually.ts';
 import { nodeForAllTests } from './support/forAllTests.ts';
@@ -7,7 +9,7 @@ import { containerOf, upNode } from './support/node.ts';
 
 const node = await nodeForAllTests(upNode);
 
-/** Valid names of pods whose log directories, `<namespace>_<pod>_<uid>`, are just too long and just short enough. */
+/** Valid pod names that make the log directory, `<namespace>_<pod>_<uid>`, just too long and just short enough. */
 const NAMESPACE = 'default';
 const UID_LENGTH = 32;
 const longest = 255 - NAMESPACE.length - UID_LENGTH - '__'.length - '-node'.length;
@@ -24,7 +26,7 @@ interface Events {
 }
 
 const eventsOf = async (pod: string) => {
-  // the agent's own socket answers with a list of events
+  // The agent's own socket responds with an EventList.
   const { items } = (await node.ask('/api/v1/events')) as Events;
   return items.filter(({ involvedObject }) => involvedObject.name === `${pod}-node`);
 };
@@ -43,10 +45,10 @@ test('a pod with an overlong log directory name waits for its sandbox as on a ku
   expect(failed.metadata.name).toMatch(/^a+-node\.[0-9a-f]+$/);
   const waiting = await node.until('waits', tooLong, (pod) => containerOf(pod).state?.waiting);
   expect(waiting.reason).toBe('ContainerCreating');
-  const begun = performance.now();
+  const startedAt = performance.now();
   await node.remove('long');
   await node.gone(tooLong);
-  expect(performance.now() - begun).toBeLessThan(10_000);
+  expect(performance.now() - startedAt).toBeLessThan(10_000);
   await node.remove('fits');
   await node.gone(fitting);
 });
@@ -58,8 +60,8 @@ test('an event of a pod with the longest name is named by a UUID, and the agent 
     (await eventsOf(name)).find(({ reason }) => reason === 'FailedCreatePodSandBox'),
   );
   expect(failed.metadata.name).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
-  const begun = performance.now();
+  const startedAt = performance.now();
   node.agent.kill('SIGTERM');
   expect(await node.agent.ended).toBe(0);
-  expect(performance.now() - begun).toBeLessThan(10_000);
+  expect(performance.now() - startedAt).toBeLessThan(10_000);
 });

@@ -15,7 +15,7 @@ jest.setTimeout(120_000);
 
 const steadyPod = (name: string) => podManifest(name, [shell('main', steadily()), shell('side', steadily())]);
 
-/** The first process of a container or sandbox, by the cgroup that bears its id. */
+/** Returns the first process of a container or sandbox, found by the cgroup whose name contains the ID. */
 async function firstProcess(cgroupParent: string, id: string): Promise<number> {
   for (const { pid } of (await processesIn(cgroupParent)).sort((a, b) => a.pid - b.pid)) {
     if ((await readFile(`/proc/${pid}/cgroup`, 'utf8')).includes(id)) return pid;
@@ -73,7 +73,7 @@ describe('with a private containerd', () => {
       const [old, now] = [identitiesOf(before), identitiesOf(pod)];
       return allRun(pod) && now.main?.id !== old.main?.id && now.side?.id !== old.side?.id && pod;
     });
-    // The lost one is stopped; it stays as long as its dead containers, which are kept for their logs.
+    // The lost sandbox is stopped. It is retained as long as its dead containers, whose logs are kept.
     const sandboxes = (await sandboxesOf(cri, before)).sort(
       (a, b) => (a.metadata?.attempt ?? 0) - (b.metadata?.attempt ?? 0),
     );
@@ -114,7 +114,7 @@ describe('with an external containerd', () => {
       return JSON.stringify(answer).includes(`"state":"${state}"`) && answer;
     });
 
-  /** What explain says, on one line. */
+  /** Returns the output of `explain` on one line. */
   const explain = async (name: string) =>
     (await statelet('explain', name, '--root-dir', node.rootDir)).out.replaceAll(/\s+/g, ' ');
 
@@ -146,7 +146,7 @@ describe('with an external containerd', () => {
     process.kill(pid, 'SIGSTOP');
     try {
       await node.write('patient', steadyPod('patient'));
-      // A container needs no containerd to end: only nobody hears of it.
+      // A container can exit without containerd, but then nobody observes its exit.
       process.kill(await firstProcess(cgroupParent, side), 'SIGKILL');
       await runtimeIs('not ready');
       await eventually('explain tells why the new pod waits', async () =>

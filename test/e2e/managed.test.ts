@@ -14,7 +14,7 @@ import { marksOf, traces } from './support/traces.ts';
 
 jest.setTimeout(60_000);
 
-/** A pod that listens on a port of the host, and the marks of all that it and its containerd have there. */
+/** Starts a pod that listens on a hostPort. Returns everything that the pod and its containerd have on the host. */
 async function busyNode({ containerd, cri, directory }: TestContainerd) {
   const hostPort = await freePort();
   const command = ['sh', '-c', `mkdir /www && echo served > /www/index.html && httpd -h /www && exec sleep 1000`];
@@ -111,7 +111,7 @@ describe('a private containerd', () => {
     const pid = Number(String(printed));
     parent.kill('SIGKILL');
     await once(parent, 'exit');
-    // It is found by its command line where its pid was not written down any more.
+    // Without its pid file, containerd is found by its command line.
     await rm(join(directory, 'containerd.pid'));
     const next = await startManagedContainerd({ directory, signal: noAbort, pause: (ms) => pause(ms) });
     try {

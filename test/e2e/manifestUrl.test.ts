@@ -1,11 +1,11 @@
-/** Pods that a URL lists, on a real containerd: updated, kept while it gives nothing, and removed. */
+/** Pods from a URL on a real containerd: they are updated, retained while the URL fails, and removed. */
 import { expect, test } from '@jest/globals';
 import { forAllTests, nodeForAllTests } from './support/forAllTests.ts';
 import { loopbackServer } from './support/loopbackServer.ts';
 import { type Manifest, podManifest, shell, steadily } from './support/manifests.ts';
 import { identitiesOf, runNode } from './support/node.ts';
 
-/** What the URL gives: a list of pods, or a refusal. */
+/** The response of the URL: a list of pods, or an error. */
 let answer: readonly Manifest[] | 'refusal' = [];
 const server = await forAllTests(() =>
   loopbackServer(({ headers }, response) => {
@@ -20,24 +20,24 @@ const node = await nodeForAllTests(() => runNode('httpCheckFrequency: 1s'), {
 });
 
 const end = 'that is all';
-const saying = (name: string, words: string, uid?: string) =>
+const printingPod = (name: string, words: string, uid?: string) =>
   podManifest(name, [shell('main', steadily(`echo ${words}; echo ${end}`))], uid === undefined ? {} : { uid });
-const saidBy = async (name: string) => node.log(await node.running(name), 'main', end);
+const outputOf = async (name: string) => node.log(await node.running(name), 'main', end);
 
 test('pods from a URL run, follow changes of the response and survive its failures, and do not affect pods from files', async () => {
-  await node.write('filed', saying('filed', 'from a file'));
-  answer = [saying('kept', 'here'), saying('edited', 'one')];
-  expect(await saidBy('edited')).toEqual(['one']);
+  await node.write('filed', printingPod('filed', 'from a file'));
+  answer = [printingPod('kept', 'here'), printingPod('edited', 'one')];
+  expect(await outputOf('edited')).toEqual(['one']);
   const [kept, filed, first] = [await node.running('kept'), await node.running('filed'), await node.running('edited')];
   expect(kept.metadata.annotations).toMatchObject({ 'kubernetes.io/config.source': 'http' });
 
-  answer = [saying('kept', 'here'), saying('edited', 'two'), saying('added', 'three')];
-  expect(await saidBy('added')).toEqual(['three']);
+  answer = [printingPod('kept', 'here'), printingPod('edited', 'two'), printingPod('added', 'three')];
+  expect(await outputOf('added')).toEqual(['three']);
   const edited = await node.until('is another', 'edited', ({ metadata, status }) => {
     return metadata.uid !== first.metadata.uid && status?.phase === 'Running' && metadata;
   });
   expect(edited.name).toBe('edited-node');
-  expect(await saidBy('edited')).toEqual(['two']);
+  expect(await outputOf('edited')).toEqual(['two']);
 
   answer = 'refusal';
   await node.agent.says(`${url}: `);
@@ -47,7 +47,7 @@ test('pods from a URL run, follow changes of the response and survive its failur
   const names = (await node.pods()).map(({ metadata }) => metadata.name);
   expect(names).toEqual(['added-node', 'edited-node', 'kept-node']);
 
-  answer = [saying('kept', 'here')];
+  answer = [printingPod('kept', 'here')];
   await Promise.all([node.gone('edited'), node.gone('added')]);
   expect(identitiesOf(await node.running('kept'))).toEqual(identitiesOf(kept));
 });

@@ -13,22 +13,26 @@ let { agent } = node;
 
 const data = [{ name: 'shared', mountPath: '/shared' }];
 
-/** A volume of what the pods tell the test: each writes lines into files there. */
+/** A volume that is shared with the test. The pods write lines into its files. */
 const sharing = () => ({ volumes: [{ name: 'shared', hostPath: { path: node.shared } }] });
 
-const told = async (file: string) => (await readFile(join(node.shared, file), 'utf8')).trim().split('\n');
+const readLines = async (file: string) => (await readFile(join(node.shared, file), 'utf8')).trim().split('\n');
 
-const tell = (text: string, file: string) => `echo ${text} >> /shared/${file}`;
+const appendLine = (text: string, file: string) => `echo ${text} >> /shared/${file}`;
 
 describe('an edited manifest', () => {
-  /** Takes a second to end, so that one can see who waits for whom. */
+  /** The container takes a second to stop, so that the lines show which pod waits for which. */
   const version = (name: string) =>
     podManifest(
       'edited',
       [
-        shell('main', steadily(tell(`${name}-starts`, 'edits'), `sleep 1; ${tell(`${name}-ends`, 'edits')}`), {
-          volumeMounts: data,
-        }),
+        shell(
+          'main',
+          steadily(appendLine(`${name}-starts`, 'edits'), `sleep 1; ${appendLine(`${name}-ends`, 'edits')}`),
+          {
+            volumeMounts: data,
+          },
+        ),
       ],
       sharing(),
     );
@@ -36,14 +40,14 @@ describe('an edited manifest', () => {
   test('without a UID defines a new pod, which starts under the same name after the old pod has terminated', async () => {
     await node.write('edited', version('first'));
     const first = await node.running('edited');
-    await eventually('the first has started', async () => (await told('edits')).includes('first-starts'));
+    await eventually('the first has started', async () => (await readLines('edits')).includes('first-starts'));
     await node.write('edited', version('second'));
     const second = await node.until('is another', 'edited', (pod) =>
       pod.metadata.uid !== first.metadata.uid && allRun(pod) ? pod : undefined,
     );
     expect(second.metadata.name).toBe(first.metadata.name);
-    await eventually('the second has started', async () => (await told('edits')).includes('second-starts'));
-    expect(await told('edits')).toEqual(['first-starts', 'first-ends', 'second-starts']);
+    await eventually('the second has started', async () => (await readLines('edits')).includes('second-starts'));
+    expect(await readLines('edits')).toEqual(['first-starts', 'first-ends', 'second-starts']);
     await node.remove('edited');
     await node.gone('edited');
   });
@@ -98,7 +102,7 @@ describe('an invalid manifest', () => {
     const before = await node.running('sound');
     const whole = JSON.stringify(podManifest('sound', [shell('main', steadily('sleep 0'))]), null, 2);
     const file = join(node.manifests, 'sound.yaml');
-    // Written in place, as an editor or `cp` does.
+    // The file is written in place, as by an editor or `cp`.
     await writeFile(file, whole.slice(0, whole.length / 2));
     await agent.says(new RegExp(`${file}: (?!spec)`));
     expect(identitiesOf(await node.running('sound'))).toEqual(identitiesOf(before));
@@ -112,17 +116,17 @@ describe('an invalid manifest', () => {
 
 describe('a removed manifest', () => {
   test('C10: terminates its pod gracefully: first the preStop hook, then SIGTERM', async () => {
-    const lifecycle = { preStop: { exec: { command: ['sh', '-c', tell('hook', 'end')] } } };
-    const main = shell('main', steadily(tell('started', 'end'), tell('term', 'end')), {
+    const lifecycle = { preStop: { exec: { command: ['sh', '-c', appendLine('hook', 'end')] } } };
+    const main = shell('main', steadily(appendLine('started', 'end'), appendLine('term', 'end')), {
       lifecycle,
       volumeMounts: data,
     });
     await node.write('polite', podManifest('polite', [main], sharing()));
     await node.running('polite');
-    await eventually('it has started', async () => (await told('end')).includes('started'));
+    await eventually('it has started', async () => (await readLines('end')).includes('started'));
     await node.remove('polite');
     await node.gone('polite');
-    expect(await told('end')).toEqual(['started', 'hook', 'term']);
+    expect(await readLines('end')).toEqual(['started', 'hook', 'term']);
   });
 
   test('C10: has a container that ignores SIGTERM killed when the grace period is over, not before', async () => {

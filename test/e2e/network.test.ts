@@ -8,34 +8,34 @@ import { apiPod, shell, steadily } from './support/manifests.ts';
 import { sourceNode } from './support/sourceNode.ts';
 
 const node = await forAllTests(sourceNode);
-const heard = (what: string, start: string) =>
-  eventually(what, () => node.told.some((sentence) => sentence.startsWith(start)));
+const untilNotified = (what: string, start: string) =>
+  eventually(what, () => node.notifications.some((sentence) => sentence.startsWith(start)));
 
-/** Takes the runtime's network configuration away; what it gives brings it back. */
+/** Removes the runtime's network configuration, and returns a function that restores it. */
 async function withoutNetwork(directory: string): Promise<() => Promise<unknown>> {
   const { cniConfig } = layoutOf(directory);
   const files = (await readdir(cniConfig)).map((name) => join(cniConfig, name));
   const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')));
   await Promise.all(files.map((file) => rm(file)));
-  // A file that is moved there goes unnoticed: containerd looks when one is written.
+  // The files must be written again, because containerd does not notice a file that is renamed into the directory.
   return () => Promise.all(files.map((file, index) => writeFile(file, texts[index] ?? '')));
 }
 
 test('without a network of the runtime pods wait with the reason, host-network pods run, and all run once it is back', async () => {
-  await heard('the node has its network', 'node: NodeReady');
+  await untilNotified('the node has its network', 'node: NodeReady');
   const bringBack = await withoutNetwork(node.runtime.directory);
-  await heard('the node misses its network', 'node: NodeNotReady');
+  await untilNotified('the node misses its network', 'node: NodeNotReady');
   node.want(
     apiPod('apart', [shell('main', steadily())]),
     apiPod('host', [shell('main', steadily())], { hostNetwork: true }),
   );
   await node.running('host');
-  await heard('all pods have their limit', 'node: NodeAllocatableEnforced: ');
-  await heard(
+  await untilNotified('all pods have their limit', 'node: NodeAllocatableEnforced: ');
+  await untilNotified(
     'the other tells why it waits',
     'apart: NetworkNotReady: network is not ready: container runtime network not ready: ',
   );
-  expect(node.told.filter((sentence) => sentence.startsWith('apart: FailedCreate'))).toEqual([]);
+  expect(node.notifications.filter((sentence) => sentence.startsWith('apart: FailedCreate'))).toEqual([]);
   await bringBack();
   await node.running('apart');
 });
@@ -57,6 +57,6 @@ test('C10: a container whose pod moves to the host network runs its preStop hook
   expect(await readFile(join(volumes, 'kubernetes.io~empty-dir', 'data', 'hook'), 'utf8')).toBe(
     `gone from ${address}\n`,
   );
-  expect(node.told).toContain('moves: Killing: Stopping container main');
-  expect(node.told.filter((sentence) => sentence.startsWith('moves: SandboxChanged'))).toHaveLength(1);
+  expect(node.notifications).toContain('moves: Killing: Stopping container main');
+  expect(node.notifications.filter((sentence) => sentence.startsWith('moves: SandboxChanged'))).toHaveLength(1);
 });

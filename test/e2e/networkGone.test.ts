@@ -27,7 +27,7 @@ test('a real containerd without a ready network responds like the simulated runt
       close();
     }
   });
-  // The name of a failed sandbox is free again in containerd 2.
+  // containerd 2 releases the name of a failed sandbox.
   const expected = isContainerd2 ? { ...networkStoryExpected, shown: '', runAfter: 'OK' } : networkStoryExpected;
   expect(seen).toEqual(expected);
 }, 60_000);

@@ -11,7 +11,7 @@ import { containerOf, runNode } from './support/node.ts';
 
 const MIB = 2 ** 20;
 
-/** The hard eviction threshold of memory is 100 MiB by default, and nothing else is reserved. */
+/** The default hard eviction threshold for memory is 100 MiB, and nothing else is reserved. */
 const node = await forAllTests(() =>
   runNode('memoryManagerPolicy: Static', 'reservedMemory: [{numaNode: 0, limits: {memory: 100Mi}}]'),
 );
@@ -22,7 +22,7 @@ const specSchema = z.object({
   }),
 });
 
-/** The NUMA nodes in the runtime's specification of a pod's container. */
+/** Returns the NUMA nodes in the OCI specification of a pod's container. */
 async function memoryNodesOf(pod: Pod): Promise<string | undefined> {
   const containerId = containerOf(pod).containerID?.replace(/^.*:\/\//, '') ?? '';
   const { info } = await node.runtime.cri.containerStatus({ containerId, verbose: true }, { signal: noAbort });

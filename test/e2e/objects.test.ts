@@ -1,4 +1,4 @@
-/** What real containers get of a cluster: ConfigMaps, Secrets and tokens, in files and in variables. */
+/** ConfigMaps, Secrets and tokens of a cluster in the files and variables of real containers. */
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ const cluster = await forAllTests(() => testCluster({ page: '127.0.0.1:0' }));
 const NAMESPACE = '/api/v1/namespaces/shop';
 const SECRET = 'hunter2-of-the-shop';
 
-/** Says what it has in variables, and what its files show whenever that is another. */
+/** Prints its variables once, and the contents of its files whenever they change. */
 const SAYS = `echo "variables $MODE $KEY $PREFIX_mode"
 while :; do
   now="$(cat /config/mode) $(cat /secret/key)"
@@ -60,8 +60,8 @@ const running = (name: string) =>
     const pod = await podOf(name);
     return pod.status?.containerStatuses?.every(({ state }) => state?.running) ? pod : undefined;
   });
-/** Waits until the container of a pod has said this; gives it. */
-const said = (name: string, uid: string, text: string | RegExp) =>
+/** Waits until the log of a pod's container matches, and returns the match. */
+const untilLogged = (name: string, uid: string, text: string | RegExp) =>
   eventually(`${name} says ${text}`, async () => {
     const log = await readFile(join(cluster.node.podLogs, `shop_${name}_${uid}`, 'main', '0.log'), 'utf8');
     return log.match(text)?.[0];
@@ -86,30 +86,30 @@ describe('a pod that references a ConfigMap and a Secret', () => {
     await ask('POST', `${NAMESPACE}/pods`, shopPod('web'));
     const pod = await running('web');
     const { uid } = pod.metadata;
-    await said('web', uid, `variables slow ${SECRET} slow`);
-    await said('web', uid, `files slow ${SECRET}`);
+    await untilLogged('web', uid, `variables slow ${SECRET} slow`);
+    await untilLogged('web', uid, `files slow ${SECRET}`);
     await patch('configmaps/web-map', { data: { mode: 'fast' } });
-    await said('web', uid, `files fast ${SECRET}`);
+    await untilLogged('web', uid, `files fast ${SECRET}`);
     await patch('secrets/web-secret', { data: { key: Buffer.from('another').toString('base64') } });
-    await said('web', uid, 'files fast another');
+    await untilLogged('web', uid, 'files fast another');
     await patch('secrets/web-secret', { data: { key: Buffer.from(SECRET).toString('base64') } });
-    await said('web', uid, new RegExp(`another[^]*files fast ${SECRET}`));
+    await untilLogged('web', uid, new RegExp(`another[^]*files fast ${SECRET}`));
     expect((await podOf('web')).status?.containerStatuses?.[0]?.restartCount).toBe(0);
   });
 
   test('waits for missing objects, reports them, and starts by itself once they exist', async () => {
     await ask('POST', `${NAMESPACE}/pods`, shopPod('early'));
-    const words = (kind: string, volume: string) =>
+    const mountFailure = (kind: string, volume: string) =>
       `FailedMount MountVolume.SetUp failed for volume "${volume}" : ${kind}`;
     await eventually('the missing are named', async () => {
-      const told = await messagesOf('early');
+      const messages = await messagesOf('early');
       return ['configmap "early-map" not found', 'secret "early-secret" not found'].every((each, at) =>
-        told.includes(words(each, ['config', 'secret'][at] ?? '')),
+        messages.includes(mountFailure(each, ['config', 'secret'][at] ?? '')),
       );
     });
     await makeMap('early', 'slow');
     await makeSecret('early', SECRET);
-    await said('early', (await running('early')).metadata.uid, `files slow ${SECRET}`);
+    await untilLogged('early', (await running('early')).metadata.uid, `files slow ${SECRET}`);
   });
 
   test('has a token of its service account for the API server', async () => {
@@ -124,7 +124,7 @@ describe('a pod that references a ConfigMap and a Secret', () => {
       spec: { ...pod.spec, containers: [shows], volumes: [] },
     });
     const { metadata } = await running('caller');
-    const token = (await said('caller', metadata.uid, /token \S+/)).slice('token '.length);
+    const token = (await untilLogged('caller', metadata.uid, /token \S+/)).slice('token '.length);
     const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
     expect(claims).toMatchObject({
       sub: 'system:serviceaccount:shop:default',
@@ -137,10 +137,10 @@ test('no value of a Secret leaves the agent through its log, arguments, files, e
   const { uid } = (await podOf('web')).metadata;
   const link = await printedPageLink(cluster.agent);
   const ofPod = [`object?uid=${uid}`, `story?uid=${uid}`, `detail?path=pod/${uid}`, `history?path=pod/${uid}`];
-  for (const question of ['snapshot', 'rail', ...ofPod]) {
-    const answer = await fetchWithLink(link, `/api/${question}`);
-    const shown = await answer.text();
-    expect([question, answer.status, shown.includes(SECRET)]).toEqual([question, 200, false]);
+  for (const resource of ['snapshot', 'rail', ...ofPod]) {
+    const response = await fetchWithLink(link, `/api/${resource}`);
+    const responseText = await response.text();
+    expect([resource, response.status, responseText.includes(SECRET)]).toEqual([resource, 200, false]);
   }
   expect(`${cluster.agent.out()}${cluster.agent.err()}`).not.toContain(SECRET);
   expect(await readFile(`/proc/${cluster.agent.pid}/cmdline`, 'utf8')).not.toContain(SECRET);

@@ -1,4 +1,4 @@
-/** The page in a browser, on a node with containers: what happens on the node is seen on the page. */
+/** The page in a browser, on a node with containers. Changes on the node appear on the page. */
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
@@ -11,15 +11,15 @@ import { fetchWithLink, linkTo, printedPageLink } from './support/pageLink.ts';
 import { API_FAILS, API_PASSWORD, restOfShop, shop } from './support/shop.ts';
 import { installedCommand } from './support/statelet.ts';
 
-/** A directory that pictures of the page are written into: only then they are made, which takes minutes. */
+/** Directory for screenshots of the page. They are taken only if it is set, because they take minutes. */
 const pictures = process.env.STATELET_PICTURES;
 
 const API = '/pod/shop/checkout-api/container/api';
-/** The background of the rail in the past, in dark colours. */
+/** The background color of the timeline while it shows the past, in the dark theme. */
 const VIOLET = 'rgb(27, 22, 41)';
 const FULL = { width: 1440, height: 900 };
 
-/** However late a test comes to look, the next run is near; on the pictures the waits grow. */
+/** With a short maximum back-off, the next run is always soon. For the screenshots, the back-off grows as usual. */
 const waits = pictures === undefined ? ['crashLoopBackOff: {maxContainerRestartPeriod: 10s}'] : [];
 const node = await nodeForAllTests(() => upNode(...waits), {
   args: ['--inspect-address', '127.0.0.1:0'],
@@ -33,10 +33,10 @@ const browser = await forAllTests(async () => {
   return { open: (options: BrowserContextOptions) => started.newPage(options), end: () => started.close() };
 });
 
-/** What no page may have: errors, things that its security policy forbids, requests to another origin. */
+/** Faults that no page may have: errors, violations of its security policy, requests to a different origin. */
 const faults: string[] = [];
 
-/** The page at a place of the node. */
+/** Opens a path of the node's page. */
 async function pageAt(place: string, options: BrowserContextOptions = {}): Promise<Page> {
   const page = await browser.open({ viewport: FULL, colorScheme: 'dark', ...options });
   page.on('console', (message) => {
@@ -54,7 +54,7 @@ async function pageAt(place: string, options: BrowserContextOptions = {}): Promi
 
 const rowOf = (page: Page, name: string) => page.locator('.row', { has: page.locator(`.name:text-is("${name}")`) });
 const placeOf = (page: Page) => new URL(page.url());
-/** `at` of its URL as a clock shows it. */
+/** Returns the time of day from the `at` parameter of the page's URL. */
 const clockAt = (page: Page) => placeOf(page).searchParams.get('at')?.slice(11, 19) ?? '';
 const backOffOf = (name: string, count: number) =>
   node.until(`waits after restart ${count}`, name, (pod) => {
@@ -72,7 +72,7 @@ test('the first view shows the container with the worst problem and its reason, 
   expect(await page.locator('.row.sel').textContent()).toMatch(/container(?:api|main)/);
   expect(await page.locator('.row').nth(2).getAttribute('class')).toContain('sel');
   const name = (await first.locator('.name').textContent()) ?? '';
-  // The one whose image cannot be pulled comes first, unless it is just being tried.
+  // The container whose image cannot be pulled comes first, unless a pull is in progress.
   const why = name === 'checkout-api' ? 'exit code 3' : `image 127.0.0.1:1/media/${name}`;
   await page.locator('.answer').getByText(why).first().waitFor();
   await page.close();
@@ -130,7 +130,7 @@ test('the timeline leads back to a running state on a violet page, and Go live l
   if (track === null) throw new Error('the page has no rail');
   await page.mouse.click(track.x + track.width - 20, track.y + 50);
   await page.locator('html.past').waitFor();
-  // Back along its own changes to where a run of it went on.
+  // Steps back through the changes of the container to a moment at which it was running.
   for (let step = 0; step < 20 && !(await isRunningIn(page)); step += 1) {
     const shown = page.waitForResponse(/api.snapshot/);
     await page.keyboard.press('[');
@@ -146,7 +146,7 @@ test('the timeline leads back to a running state on a violet page, and Go live l
   await page.locator('html:not(.past)').waitFor();
   expect(placeOf(page).search).toBe('');
   await page.close();
-  // The link to that moment shows the same to who opens it later.
+  // A link to that moment shows the same state when it is opened later.
   const linked = await pageAt(`${API}?at=${at}`);
   await linked.locator('.chip.past', { hasText: clockAt(linked) }).waitFor();
   await linked.locator('.chart .st.lit[data-state*="running"]').first().waitFor();
@@ -169,7 +169,7 @@ if (pictures !== undefined)
     const page = await pageAt(API);
     await page.locator('.meta', { hasText: '4 restarts' }).waitFor({ timeout: 400_000 });
     await page.locator('.chart .st.lit[data-state$="backingOff"]').waitFor();
-    // Some of its wait is over.
+    // Part of the back-off has passed.
     const left = () => page.locator('.count strong').textContent();
     await eventually('it is in the midst of its wait', async () => /^[3-5]\ds$/.test((await left()) ?? ''));
     await picture(page, 'page-dark');
@@ -194,7 +194,10 @@ const isRunningIn = (page: Page) =>
     .count()
     .then((count) => count > 0);
 
-/** What the page tells of the back-off of a container, at one moment of its wait: the wait may end at any other. */
+/**
+ * Returns the container's back-off as the page shows it. All values are read at one moment, because the back-off may
+ * end at any time.
+ */
 const backOffIn = (page: Page) =>
   eventually('the page tells of its back-off', async () => {
     const texts = ['.answer', '.count strong', '.why .runs tbody tr td'];
@@ -206,7 +209,7 @@ const backOffIn = (page: Page) =>
     return { answer, run: Number(run) };
   });
 
-/** All of it has come. */
+/** Takes a screenshot once all parts of the page have loaded. */
 async function picture(page: Page, name: string): Promise<void> {
   for (const part of ['.why .runs', '.chart .st.lit', '.lanes .stay']) await page.locator(part).first().waitFor();
   await page.mouse.move(0, 0);

@@ -1,4 +1,4 @@
-/** `npm run playground`: a cluster of one node, as its user starts, uses and ends it. */
+/** `npm run playground`: starting, using and stopping a cluster of one node. */
 import { access } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, jest, test } from '@jest/globals';
@@ -11,7 +11,7 @@ jest.setTimeout(180_000);
 
 const setup = [packageNode[0], join(root, 'scripts/setup.mjs'), '--run'];
 
-/** What a failed test has left ends in order. */
+/** Stops gracefully whatever a failed test has left running. */
 async function endIfAlive({ kill, mustLive, ended }: Statelet): Promise<void> {
   try {
     mustLive();

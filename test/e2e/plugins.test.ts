@@ -1,4 +1,4 @@
-/** An agent whose credentials come from a plugin, as the flags of its command line say. */
+/** An agent that gets its registry credentials from a plugin, which its command-line flags configure. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,14 +41,14 @@ test('C16: an image is pulled with the credentials of a plugin, which are never 
   const image = `${registry.host}/team/app:1`;
   await node.write('app', podManifest('app', [shell('main', steadily(), { image, imagePullPolicy: 'Always' })]));
   await node.running('app');
-  expect(registry.asked.at(-1)).toBe('plugin');
+  expect(registry.requestUsers.at(-1)).toBe('plugin');
   const [request = ''] = (await readFile(join(directory, 'requests'), 'utf8')).split('\n');
   expect(JSON.parse(request)).toEqual({
     kind: 'CredentialProviderRequest',
     apiVersion,
     image: `${registry.host}/team/app`,
   });
-  const asked = ['/explain/pods/app-node', '/api/v1/events', '/api/v1/pods', '/node'];
-  const told = await Promise.all(asked.map((resource) => node.ask(resource).catch(String)));
-  expect(JSON.stringify(told) + node.agent.out() + node.agent.err()).not.toContain(password);
+  const resources = ['/explain/pods/app-node', '/api/v1/events', '/api/v1/pods', '/node'];
+  const responses = await Promise.all(resources.map((resource) => node.ask(resource).catch(String)));
+  expect(JSON.stringify(responses) + node.agent.out() + node.agent.err()).not.toContain(password);
 });

@@ -1,4 +1,4 @@
-/** The addresses of pods on a real containerd that writes its network configuration from a template (`conf_template`). */
+/** Pod IP addresses on a real containerd that generates its network configuration from a template (`conf_template`). */
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
@@ -14,7 +14,7 @@ const CIDR = '10.213.77.0/24';
 const node = await forAllTests(() => runNode(`podCIDR: ${CIDR}`));
 const { containerd, cri, directory } = node.runtime;
 
-/** Starts containerd again with its network configuration as a template, so that it has no network until it gets a CIDR. */
+/** Restarts containerd with its network configuration as a template, so that it has no network until it gets a CIDR. */
 async function restartWithTemplate(): Promise<void> {
   const layout = layoutOf(directory);
   const [file = ''] = await readdir(layout.cniConfig);

@@ -58,7 +58,7 @@ test('C15: the readiness of a pod follows its exec, HTTP (by a named port) and T
 
 test('a failed liveness probe terminates the container gracefully and restarts it', async () => {
   await touch('alive');
-  // It says that it was asked to end, and that it may look alive again.
+  // On SIGTERM, the container records the signal and makes its liveness probe succeed again.
   const script = steadily(':', 'touch /shared/asked /shared/alive');
   const main = shell('main', script, { volumeMounts, livenessProbe: cat('alive') });
   await node.write('lively', podManifest('lively', [main], { volumes: volumes() }));
@@ -81,11 +81,11 @@ test('C4: containers after a sidecar wait for its startup probe', async () => {
   });
   const spec = { initContainers: [proxy], volumes: volumes() };
   await node.write('gated', podManifest('gated', [shell('main', steadily())], spec));
-  const held = await node.until('has a sidecar that runs', 'gated', (pod) => {
+  const podWaiting = await node.until('has a sidecar that runs', 'gated', (pod) => {
     return pod.status?.initContainerStatuses?.[0]?.state?.running !== undefined && pod;
   });
-  expect(readyOf(held)).toEqual(['proxy: not started, not ready', 'main: not started, not ready']);
-  expect(containerOf(held).state?.waiting?.reason).toBe('PodInitializing');
+  expect(readyOf(podWaiting)).toEqual(['proxy: not started, not ready', 'main: not started, not ready']);
+  expect(containerOf(podWaiting).state?.waiting?.reason).toBe('PodInitializing');
   await touch('up');
   const whole = await node.until('is ready', 'gated', (pod) => conditionOf(pod, 'Ready') === 'True' && pod);
   expect(readyOf(whole)).toEqual(['proxy: started, ready', 'main: started, ready']);

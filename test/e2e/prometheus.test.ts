@@ -1,4 +1,7 @@
-/** Debian's Prometheus scrapes a node with real containers, with a token, and the rules of the kubernetes-mixin come to values. */
+/**
+ * Debian's Prometheus scrapes a node with real containers, authenticated by a token, and evaluates the rules of
+ * kubernetes-mixin.
+ */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -39,7 +42,7 @@ const busy = {
   },
 };
 
-/** The rules as the mixin has them (`rules/kubelet.libsonnet`, `rules/apps.libsonnet` in kubernetes-mixin). */
+/** The rules of kubernetes-mixin (`rules/kubelet.libsonnet`, `rules/apps.libsonnet`). */
 const kubelet = (path: string) => `job="kubelet", metrics_path="${path}"`;
 const onNode = (usage: string) =>
   `${usage} * on (cluster, namespace, pod) group_left(node) topk by (cluster, namespace, pod) (1, max by (cluster, namespace, pod, node) (kube_pod_info{node!=""}))`;
@@ -56,7 +59,7 @@ const groups = [
   { name: 'mixin', interval: '2s', rules: Object.entries(RULES).map(([record, expr]) => ({ record, expr })) },
 ];
 
-/** What kube-state-metrics says of the pod. */
+/** Serves the kube_pod_info of the pod as kube-state-metrics would. Returns the port. */
 async function podInfo(): Promise<number> {
   const text = `# TYPE kube_pod_info gauge\nkube_pod_info{${POD},node="node"} 1\n`;
   const server = createServer((_, response) => void response.end(text));
@@ -74,7 +77,7 @@ async function scraping(): Promise<Prometheus> {
   await mkdir(directory);
   const token = join(directory, 'token');
   await writeFile(token, TOKEN);
-  const { out } = await kubectl.tell(
+  const { out } = await kubectl.tryRun(
     'get',
     'node',
     'node',
@@ -109,7 +112,9 @@ test('all scrape targets are up, and the rules on pods and the PLEG have values'
   await server.request('POST', '/api/v1/namespaces/default/pods', busy);
   await eventually('it runs', async () => {
     cluster.agent.mustLive();
-    return (await kubectl.tell('get', 'pod', 'busy', '-o', 'jsonpath={.status.phase}')).out === 'Running' || undefined;
+    return (
+      (await kubectl.tryRun('get', 'pod', 'busy', '-o', 'jsonpath={.status.phase}')).out === 'Running' || undefined
+    );
   });
   const prometheus = await scraping();
   for (const name of Object.keys(RULES)) {
@@ -131,7 +136,7 @@ test('all scrape targets are up, and the rules on pods and the PLEG have values'
   expect(targets.map(({ health, lastError }) => [health, lastError])).toEqual(Array(5).fill(['up', '']));
 });
 
-/** Names that promtool would have otherwise; they are the kubelet's. */
+/** Complaints of promtool about metric names, which must be the same as the kubelet's. */
 const KNOWN: readonly string[] = [
   'authentication_token_cache_active_fetch_count non-histogram and non-summary metrics should not have "_count" suffix',
   "cadvisor_version_info label names should be written in 'snake_case' not 'camelCase'",
@@ -150,7 +155,7 @@ const KNOWN: readonly string[] = [
 test('promtool objects only to metric names that come from the kubelet', async () => {
   const found = new Set<string>();
   for (const path of [...PATHS, '/metrics/slis']) {
-    const { code, out } = await kubectl.tell('get', '--raw', `/api/v1/nodes/node/proxy${path}`);
+    const { code, out } = await kubectl.tryRun('get', '--raw', `/api/v1/nodes/node/proxy${path}`);
     expect(code).toBe(0);
     for (const line of await checkMetrics(out)) found.add(line);
   }

@@ -1,4 +1,7 @@
-/** The recording of a real node, whose runtime and agent are killed: it replays to what was seen, and keeps secrets. */
+/**
+ * The recording of a real node whose runtime and agent are killed. Its replay matches what was observed, and it
+ * contains no secrets.
+ */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -55,7 +58,7 @@ test('crashes, probes, resizes and bad edits with a killed runtime and agent are
   expect(checked).toMatchObject({ code: 0, err: '' });
   expect(checked.out).toMatch(/^2 lives, \d{2,} entries, \d{3,} states, \d{2,} statuses: no difference\n$/);
 
-  // As it was at the end, at the beginning, and just before it ended by force.
+  // Replays the recording at its end, at its beginning, and just before the agent was killed.
   expect((await replay(dump)).out).toMatch(/ {3}sized-node +1\/1 +Running /);
   const explained = await replay(dump, '--explain', 'pod/bad');
   expect(explained.out).toMatch(/^default\/bad-node {2}CrashLoopBackOff/);
@@ -64,14 +67,14 @@ test('crashes, probes, resizes and bad edits with a killed runtime and agent are
   expect((await replay(dump, '--until', '0s')).out).not.toMatch(/sized-node +1\/1/);
   const { out: story } = await replay(dump, '--story');
   expect(story.match(/ {2}agent: started, /g)).toHaveLength(2);
-  for (const told of [
+  for (const output of [
     'default/ill-node: Warning Unhealthy',
     'default/bad-node/container/main: -> ended.backingOff',
     'node: Warning MissingClusterDNS',
   ])
-    expect(story).toContain(told);
+    expect(story).toContain(output);
 
-  // Whoever reads any of it reads no value of the environment.
+  // No part of the recording or of its replay contains a value of the environment.
   const texts = [gunzipSync(await readFile(dump)).toString(), story, explained.out];
   for (const name of await readdir(recording)) texts.push(gunzipSync(await readFile(join(recording, name))).toString());
   expect(texts[0]).toContain('PASSWORD');
@@ -79,11 +82,11 @@ test('crashes, probes, resizes and bad edits with a killed runtime and agent are
   agent.kill('SIGTERM');
   await agent.ended;
 
-  // The agent need not run: what it wrote last is that it was stopped.
+  // The agent need not be running. Its last record is that it was stopped.
   const later = join(node.directory, 'later.gz');
   expect(await statelet('record', 'dump', later, '--root-dir', node.rootDir)).toMatchObject({ code: 0 });
   expect((await replay(later, '--story')).out.trimEnd()).toMatch(/agent: stopped$/);
-  // One that records nothing has what earlier ones have recorded.
+  // An agent that does not record still has the recording of earlier agents.
   const silent = await node.start({ args: ['--record-size', '0'] });
   const earlier = join(node.directory, 'earlier.gz');
   expect(await statelet('record', 'dump', earlier, '--root-dir', node.rootDir)).toMatchObject({

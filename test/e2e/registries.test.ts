@@ -1,4 +1,4 @@
-/** Real pulls from registries with TLS that ask who one is, with what pods and plugins have of credentials. */
+/** Real pulls from TLS registries that require authentication, with the credentials of pods and plugins. */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
@@ -28,7 +28,7 @@ const basic = await forAllTests(() => tlsRegistry(image, USERS));
 const bearer = await forAllTests(() => tokenRegistry(image, USERS));
 const options = { signal: noAbort };
 
-/** containerd is told by whom the certificate of a registry is signed. */
+/** Tells containerd which CA has signed the certificate of a registry. */
 for (const { host } of [basic, bearer]) {
   const directory = join(runtime.directory, 'certs.d', host);
   await mkdir(directory, { recursive: true });
@@ -38,7 +38,7 @@ for (const { host } of [basic, bearer]) {
   await writeFile(join(directory, 'hosts.toml'), `server = ${server}\n\n[host.${server}]\n  ca = ${ca}\n`);
 }
 
-/** Secrets that are called after the user in them, and have another password by another name. */
+/** Secrets for the user in their name. A suffix in the name results in a wrong password. */
 const objects: PodObjects = {
   get: async (_, kind, name) => {
     if (name === 'none') throw new ObjectNotFound(kind, name);
@@ -66,7 +66,7 @@ beforeEach(async () => {
   await mkdir(root);
 });
 
-/** The images of an agent's life over that root. */
+/** Returns the image services of a new agent with this root directory. */
 const life = (findCredentials: FindCredentials = async () => []) =>
   imageServices({
     cri: runtime.cri,
@@ -86,9 +86,10 @@ const life = (findCredentials: FindCredentials = async () => []) =>
   });
 
 const podWith = (...names: readonly string[]) => pod({ imagePullSecrets: names.map((name) => ({ name })) });
-const words = (error: unknown) => (error instanceof NodeFailure ? `${error.reason}: ${error.message}` : String(error));
+const describeError = (error: unknown) =>
+  error instanceof NodeFailure ? `${error.reason}: ${error.message}` : String(error);
 const pull = (services: ReturnType<typeof life>, name: string, ...secrets: readonly string[]) =>
-  services.pullImage({ pod: podWith(...secrets), image: name, limitMs: 60_000 }, options).catch(words);
+  services.pullImage({ pod: podWith(...secrets), image: name, limitMs: 60_000 }, options).catch(describeError);
 const find = (services: ReturnType<typeof life>, name: string, ...secrets: readonly string[]) =>
   services.findImage({ pod: podWith(...secrets), image: name, policy: 'IfNotPresent' }, options);
 const isThere = async (name: string) =>
@@ -108,10 +109,10 @@ describe.each([
   });
 
   test('accepts the valid ones of several credentials, tried in order', async () => {
-    const before = registry.asked.length;
+    const before = registry.requestUsers.length;
     const name = `${registry.host}/team/app:1`;
     expect(await pull(life(), name, 'one-wrong', 'two')).toMatchObject({ sizeBytes: expect.any(Number) });
-    const users = registry.asked.slice(before).filter((user) => user !== '');
+    const users = registry.requestUsers.slice(before).filter((user) => user !== '');
     expect([users[0], users.at(-1)]).toEqual(['one', 'two']);
     expect(await isThere(name)).toBe(true);
   });
@@ -120,7 +121,7 @@ describe.each([
 test('C17: another pod must pull the image of a pod again, which only its registry can permit', async () => {
   const name = `${bearer.host}/private:1`;
   expect(await pull(life(), name, 'one')).toMatchObject({ imageRef: expect.stringMatching(/^sha256:/) });
-  // In the agent's next life as well.
+  // The same holds after an agent restart.
   const next = life();
   expect(await find(next, name, 'one')).not.toHaveProperty('isUnproven');
   expect(await find(next, name)).toMatchObject({ isUnproven: true });
@@ -153,22 +154,22 @@ test('the credentials of a plugin belong to the node, so every pod may use the i
   const auth = { [bearer.host]: { username: 'plugin', password: 'hunter2-of-plugin' } };
   const answer = JSON.stringify({ kind: 'CredentialProviderResponse', apiVersion, cacheKeyType: 'Registry', auth });
   await writeFile(join(root, 'plugin'), `#!/bin/sh\ncat >> ${root}/requests\necho '${answer}'\n`, { mode: 0o755 });
-  const told: string[] = [];
+  const reports: string[] = [];
   const places = { config: join(root, 'plugins.json'), binDir: root };
   const credentials = await createCredentialFinder(
     { rootDirectory: root, credentialProviders: places },
-    { logWarning: (message) => void told.push(message), signal: noAbort },
+    { logWarning: (message) => void reports.push(message), signal: noAbort },
   );
   const services = life(credentials);
   expect(await pull(services, name, 'one-wrong')).toMatchObject({ imageRef: expect.any(String) });
   expect(await pull(services, `${bearer.host}/another:1`)).toMatchObject({ imageRef: expect.any(String) });
   expect(await find(services, name)).not.toHaveProperty('isUnproven');
-  // It was asked once for the whole registry.
+  // The plugin was called once for the whole registry.
   expect(
     (await readFile(join(root, 'requests'), 'utf8'))
       .trim()
       .split('\n')
       .map((each) => JSON.parse(each).image),
   ).toEqual([`${bearer.host}/plugged`]);
-  expect(told).toEqual([]);
+  expect(reports).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** The node's streams, of a real containerd, as kubectl sees them through an API server. */
+/** Streams of a node on a real containerd, as kubectl receives them through an API server. */
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -23,12 +23,12 @@ import { runRawPod } from './support/rawPod.ts';
 
 const UID = 'u-web';
 
-/** A container that serves a file at a port, and says what it is told. */
+/** Serves a file on a port, and echoes the lines of its input. */
 const SERVES =
   'mkdir /www; echo served >/www/index.html; httpd -p 8080 -h /www; while read -r l; do echo "got $l"; done';
 
-/** A node by its streams alone, behind TLS, and the API server that knows it. */
-async function relayed() {
+/** Starts a node that consists only of its streaming endpoints behind TLS, and the API server that knows it. */
+async function startRelay() {
   const node = await startTestContainerd();
   const ends = [() => node.end()];
   const end = async () => {
@@ -92,7 +92,7 @@ async function layOut(server: ApiServer, port: number): Promise<void> {
   await server.request('PATCH', `${pods}/web/status`, { status: { phase: 'Running' } }, merge);
 }
 
-const it = await forAllTests(relayed);
+const it = await forAllTests(startRelay);
 
 const SPDY = { KUBECTL_REMOTE_COMMAND_WEBSOCKETS: 'false', KUBECTL_PORT_FORWARD_WEBSOCKETS: 'false' };
 
@@ -103,7 +103,7 @@ describe.each<[string, Release, Record<string, string>]>([
 ])('kubectl %s', (_, release, env) => {
   const kubectl = new Kubectl(release, { kubeconfig: it.kubeconfig, directory: it.node.directory });
 
-  /** Runs a command with this on its input to its end. */
+  /** Runs a command with this input followed by EOF until it exits. */
   async function run(args: readonly string[], input?: string | Buffer) {
     const child = kubectl.start(args, env);
     child.stdin.on('error', () => {}).end(input);
@@ -112,8 +112,8 @@ describe.each<[string, Release, Record<string, string>]>([
   }
 
   test('exec has two outputs and an exit code', async () => {
-    const told = await run(['exec', 'web', '--', 'sh', '-c', 'echo out; echo err >&2; exit 3']);
-    expect(told).toEqual({ code: 3, out: 'out\n', err: 'err\ncommand terminated with exit code 3\n' });
+    const result = await run(['exec', 'web', '--', 'sh', '-c', 'echo out; echo err >&2; exit 3']);
+    expect(result).toEqual({ code: 3, out: 'out\n', err: 'err\ncommand terminated with exit code 3\n' });
     expect(await run(['exec', 'web', '--', 'true'])).toEqual({ code: 0, out: '', err: '' });
   });
 
@@ -144,17 +144,17 @@ describe.each<[string, Release, Record<string, string>]>([
     const before = it.routes.asked.length;
     const child = kubectl.start(['port-forward', 'web', ':8080'], env);
     try {
-      let said = '';
-      child.stdout.setEncoding('utf8').on('data', (data: string) => (said += data));
-      await eventually('it listens', async () => /127\.0\.0\.1:(\d+)/.test(said));
-      const port = Number(/127\.0\.0\.1:(\d+)/.exec(said)?.[1]);
+      let output = '';
+      child.stdout.setEncoding('utf8').on('data', (data: string) => (output += data));
+      await eventually('it listens', async () => /127\.0\.0\.1:(\d+)/.test(output));
+      const port = Number(/127\.0\.0\.1:(\d+)/.exec(output)?.[1]);
       for (let times = 0; times < 3; times++) {
-        const asked = connect(port, '127.0.0.1');
-        asked.write('GET / HTTP/1.0\r\n\r\n');
-        expect(await text(asked)).toMatch(/served\n$/);
+        const connection = connect(port, '127.0.0.1');
+        connection.write('GET / HTTP/1.0\r\n\r\n');
+        expect(await text(connection)).toMatch(/served\n$/);
       }
     } finally {
-      // Whoever is not understood asks again in another way.
+      // A second request would mean that kubectl fell back to a different protocol.
       expect(it.routes.asked.slice(before)).toHaveLength(1);
       child.kill();
       await once(child, 'close');
@@ -168,7 +168,7 @@ describe.each<[string, Release, Record<string, string>]>([
   });
 });
 
-/** Asks the node itself for a command by a WebSocket. */
+/** Requests a command from the node itself through a WebSocket. */
 function webSocket(protocol: string, query: string): WebSocket {
   const url = `${it.routes.url.replace('https', 'wss')}/exec/default/web/main?${query}`;
   return new WebSocket(url, [protocol], { ...it.shown, rejectUnauthorized: false });

@@ -10,7 +10,7 @@ import { hearing, podManifest } from './support/manifests.ts';
 import { runNode } from './support/node.ts';
 import { statelet } from './support/statelet.ts';
 
-/** A cgroup for daemons that does not belong to the agent. */
+/** A cgroup for other daemons, which the agent does not belong to. */
 const daemons = `statelet-daemons-${process.pid}`;
 const hierarchies = await readHierarchies();
 const isV1 = findHierarchy(hierarchies, 'cpu')?.version === 'v1';

@@ -24,13 +24,12 @@ const node = await forAllTests(() => sourceNode(['other']));
 const MI = 2 ** 20;
 
 /**
- * A pod of one container whose requests are its limits: a Guaranteed one, whose cgroup lies at the top. With so little
- * CPU a shell takes its time.
+ * A Guaranteed pod with one container, whose cgroup is not below a QoS class. With so little CPU, the shell is slow.
  */
 const sized = (name: string, cpu: string, memory: string, more: Partial<Container> = {}): Pod =>
   apiPod(name, [hearing('main', { resources: { limits: { cpu, memory } }, ...more })]);
 
-/** The quota and the limit of memory of a cgroup, as the kernel has them. */
+/** Returns the CPU quota and the memory limit of a cgroup from the kernel. */
 function limitsOf(cgroup: string): string[] {
   const read = (controller: string, file: string) => {
     const root = findHierarchy(node.hierarchies, controller)?.root ?? '';
@@ -42,7 +41,7 @@ function limitsOf(cgroup: string): string[] {
     : [read('cpu', 'cpu.cfs_quota_us'), read('memory', 'memory.limit_in_bytes')];
 }
 
-/** Both cgroups, of the pod and of its container. */
+/** Returns the limits of the pod's cgroup and those of its container's cgroup. */
 function bothOf(pod: Pod): string[][] {
   const id = containerOf(pod).containerID?.replace(/^.*:\/\//, '') ?? '';
   return [limitsOf(`pod${pod.metadata.uid}`), limitsOf(`pod${pod.metadata.uid}/${id}`)];
@@ -108,7 +107,7 @@ const untilResized = (name: string, limits: Readonly<Record<string, Readonly<Rec
     return isDone && haveLimits && pod;
   });
 
-/** The limits of a container's cgroup, whatever its role. */
+/** Returns the limits of a container's cgroup, for any kind of container. */
 function limitsOfContainer(pod: Pod, name: string): string[] {
   const { initContainerStatuses = [], containerStatuses = [] } = pod.status ?? {};
   const status = [...initContainerStatuses, ...containerStatuses].find((each) => each.name === name);
@@ -179,7 +178,7 @@ describe('C25: in-place resize of init containers and of whole pods', () => {
   });
 
   test('a memory limit below the usage is an error, and is applied once less is used', async () => {
-    // The shell holds 24 MiB until the file `/free` exists.
+    // The shell uses 24 MiB until the file `/free` exists.
     const script =
       'x=$(head -c 24000000 /dev/zero | tr "\\0" x); while [ ! -e /free ]; do sleep 0.2; done; x=; exec sleep 1d';
     const using = (memory: string): Pod =>
@@ -236,7 +235,7 @@ test('a RuntimeClass selects the handler of a pod, and a pod whose handler is un
   const { items } = await node.runtime.cri.listPodSandbox({ filter: undefined }, { signal: noAbort });
   const handlers = items.map(({ metadata, runtimeHandler }) => [metadata?.name, runtimeHandler]);
   expect(Object.fromEntries(handlers)).toMatchObject({ default: '', one: 'runc', two: 'other' });
-  // Each handler keeps what it runs in a place of its own.
+  // Each handler has its state in a directory of its own.
   const [, , two] = pods.map((pod) => containerOf(pod).containerID?.replace('containerd://', '') ?? '');
   const { state } = layoutOf(node.runtime.directory);
   expect(await readdir(join(state, 'other', 'k8s.io'))).toContain(two);

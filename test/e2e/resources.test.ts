@@ -14,7 +14,7 @@ const classes = await mkdtemp(join(tmpdir(), 'statelet-classes-'));
 afterAll(() => rm(classes, { recursive: true }));
 const node = await nodeForAllTests(runNode, { args: ['--runtime-class-path', classes] });
 
-/** A file of a cgroup below the node's own, by its controller. */
+/** Returns the path of a file in a cgroup below the node's root cgroup, in the hierarchy of the controller. */
 function path(controller: string, cgroup: string, file = ''): string {
   const root = findHierarchy(hierarchies, controller)?.root;
   if (root === undefined) throw new Error(`this host has no ${controller} controller`);
@@ -24,7 +24,7 @@ function path(controller: string, cgroup: string, file = ''): string {
 const read = (controller: string, cgroup: string, file: string): string =>
   readFileSync(path(controller, cgroup, file), 'utf8').trim();
 
-/** The limits of a cgroup as the kernel has them: shares or weight, quota and period, memory. */
+/** Returns the limits of a cgroup from the kernel: shares or weight, quota and period, and memory. */
 function limitsOf(cgroup: string): string[] {
   return findHierarchy(hierarchies, 'cpu')?.version === 'v2'
     ? [read('cpu', cgroup, 'cpu.weight'), read('cpu', cgroup, 'cpu.max'), read('memory', cgroup, 'memory.max')]
@@ -35,7 +35,7 @@ function limitsOf(cgroup: string): string[] {
       ];
 }
 
-/** What a share of cpu looks like here. */
+/** Returns the CPU shares or the weight, depending on the cgroup version of the host. */
 const shares = (v1: number, v2: number): string =>
   String(findHierarchy(hierarchies, 'cpu')?.version === 'v2' ? v2 : v1);
 
@@ -48,7 +48,7 @@ describe('C25: the pod cgroups in the kernel', () => {
     expect(limitsOf(`burstable/pod${uid}`)).toEqual([shares(204, 8), '100000 100000', String(128 << 20)]);
     expect(limitsOf('burstable')[0]).toBe(shares(204, 8));
     expect(limitsOf('besteffort')[0]).toBe(shares(2, 1));
-    // Every container's own cgroup lies in its pod's.
+    // The pod's own cgroup has no processes, because they are in the cgroups of its containers.
     expect(readFileSync(path('memory', `burstable/pod${uid}`, 'cgroup.procs'), 'utf8')).toBe('');
     await node.remove('limited');
     await node.gone('limited');
@@ -81,7 +81,7 @@ describe('C25: the pod cgroups in the kernel', () => {
     expect((await node.pods()).map((pod) => pod.metadata.name)).not.toContain('late-node');
     const late = { kind: 'RuntimeClass', metadata: { name: 'late' }, handler: 'runc' };
     await writeFile(join(classes, 'late.json'), JSON.stringify({ ...late, overhead: { podFixed: { cpu: '10m' } } }));
-    // The same text again: no list need come.
+    // Writing the same text again makes the agent read the file without waiting for its next relist.
     await write();
     expect((await node.running('late')).spec.overhead).toEqual({ cpu: '10m' });
     await Promise.all(['late', 'beside'].map((name) => node.remove(name)));

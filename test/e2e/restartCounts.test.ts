@@ -1,4 +1,4 @@
-/** Restart counts on a real containerd that has lost all that it had of a pod. */
+/** Restart counts on a real containerd that has lost everything about a pod. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 afterAll(() => node.end());
 
-/** What `crictl rmp --force` does: nothing is left of the pod at the runtime. */
+/** Removes everything about a pod from the runtime, as `crictl rmp --force` does. */
 async function losePod({ metadata: { uid } }: Pod): Promise<void> {
   const { cri } = node.runtime;
   const { items } = await cri.listPodSandbox({ filter: undefined }, { signal: noAbort });
@@ -31,9 +31,10 @@ async function losePod({ metadata: { uid } }: Pod): Promise<void> {
         () => true,
         () => undefined,
       );
-    // The agent, which sees it end, stops it as well: who is second finds no network there to take down.
+    // The agent, which notices the loss, stops the sandbox too, and the second StopPodSandbox may fail to tear down the
+    // network.
     await eventually('its sandbox is stopped', () => isDone(cri.stopPodSandbox({ podSandboxId }, { signal: noAbort })));
-    // A container that the agent is just starting in it is not removed yet.
+    // The removal fails while the agent is starting a container in the sandbox.
     await eventually('its sandbox is removed', () =>
       isDone(cri.removePodSandbox({ podSandboxId }, { signal: noAbort })),
     );
@@ -43,7 +44,7 @@ async function losePod({ metadata: { uid } }: Pod): Promise<void> {
 const logFolder = ({ metadata: { namespace, name, uid } }: Pod) =>
   join(node.podLogs, `${namespace}_${name}_${uid}`, 'main');
 
-/** The pod once it runs in a container that it had not before, with this count. */
+/** Waits until the pod runs in a new container with this restart count. */
 const runsAgain = (name: string, before: Pod, restarts: number) =>
   node.until(`runs again, restartCount ${restarts}`, name, (pod) => {
     const [old, now] = [identitiesOf(before).main, identitiesOf(pod).main];

@@ -24,16 +24,16 @@ const cri = () => node.runtime.cri;
 const inShared = { volumeMounts: [{ name: 'shared', mountPath: '/shared' }] };
 const volumes = () => [{ name: 'shared', hostPath: { path: node.shared } }];
 
-/** The ids of what the runtime has of a pod's containers. */
+/** Returns the IDs of a pod's containers at the runtime. */
 async function containersOf({ metadata: { uid } }: Pod): Promise<string[]> {
   const { containers } = await cri().listContainers({ filter: undefined }, { signal: noAbort });
   return containers.filter(({ labels }) => labels['io.kubernetes.pod.uid'] === uid).map(({ id }) => id);
 }
 
-/** A container's state as the CRI numbers it. */
+/** CONTAINER_RUNNING in the CRI. */
 const running = 1;
 
-/** Stops the agent in order, lets something happen, and starts the next one. */
+/** Stops the agent gracefully, runs `meanwhile`, and starts the next agent. */
 async function restart(
   meanwhile: () => Promise<unknown> = async () => {},
   args: readonly string[] = [],
@@ -44,7 +44,7 @@ async function restart(
   agent = await node.start({ args });
 }
 
-/** Labels by which Kubernetes' agents know a pod. */
+/** Labels by which the kubelet recognizes a pod's sandboxes and containers. */
 const labelsOf = (name: string, uid: string) => ({
   'io.kubernetes.pod.name': name,
   'io.kubernetes.pod.namespace': 'default',
@@ -145,7 +145,7 @@ describe('the command `statelet run`', () => {
     await node.write('once', podManifest('once', [main], { restartPolicy: 'OnFailure', volumes: volumes() }));
     const hasSucceeded = (pod: Pod) => pod.status?.phase === 'Succeeded' && pod;
     const before = await node.until('has succeeded', 'once', hasSucceeded);
-    // Not even what the runtime has kept of it says so.
+    // Removes the sandbox as well, so that even the runtime no longer knows that the pod completed.
     await restart(async () => {
       const { items } = await cri().listPodSandbox({ filter: undefined }, { signal: noAbort });
       for (const { id, metadata } of items) {
@@ -171,7 +171,7 @@ describe('the command `statelet run`', () => {
     const [containerId = ''] = await containersOf(await node.running('overdue'));
     await node.write('overdue', overdue({ activeDeadlineSeconds: 1 }));
     await eventually('it is asked to end', () => existsSync(join(node.shared, 'asked')));
-    // So that the agent does not see the container between its end and its removal.
+    // Prevents the agent from observing the container between its exit and its removal.
     agent.kill('SIGSTOP');
     await cri()
       .removeContainer({ containerId }, { signal: noAbort })

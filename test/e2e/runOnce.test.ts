@@ -1,4 +1,4 @@
-/** `run --runonce` on a real containerd: the pods are started once and left running, and the exit code says how it went. */
+/** `run --runonce` on a real containerd: starts the pods, leaves them running, and exits with 1 if a pod failed. */
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { noAbort } from './support/containerd.ts';

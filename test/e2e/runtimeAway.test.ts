@@ -8,9 +8,15 @@ test('`run` reports an unreachable runtime in log lines with the cause and witho
   const directory = await mkdtemp(join(tmpdir(), 'statelet-away-'));
   const socket = join(directory, 'no.sock');
   await mkdir(join(directory, 'manifests'));
-  const places = ['--root-dir', join(directory, 'root'), '--pod-log-dir', join(directory, 'log')];
+  const directories = ['--root-dir', join(directory, 'root'), '--pod-log-dir', join(directory, 'log')];
   const manifests = ['--pod-manifest-path', join(directory, 'manifests')];
-  const agent = startStatelet(['run', ...places, ...manifests, '--container-runtime-endpoint', `unix://${socket}`]);
+  const agent = startStatelet([
+    'run',
+    ...directories,
+    ...manifests,
+    '--container-runtime-endpoint',
+    `unix://${socket}`,
+  ]);
   let hasEnded = false;
   void agent.ended.then(() => {
     hasEnded = true;

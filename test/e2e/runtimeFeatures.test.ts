@@ -1,4 +1,4 @@
-/** Features of pods that containerd 2 has and containerd 1 does not: on each, a pod runs with its feature or is refused. */
+/** Pod features that only containerd 2 supports. On each runtime, a pod either runs with the feature or is rejected. */
 import { execFile } from 'node:child_process';
 import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';

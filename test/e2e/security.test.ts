@@ -20,12 +20,12 @@ const node = await nodeForAllTests(upNode, {
 
 const end = 'that is all';
 
-/** A container that writes what a script says. */
-const saying = (name: string, script: string, securityContext: SecurityContext = {}): Container =>
+/** Returns a container that prints the output of a script and then runs until it is stopped. */
+const printing = (name: string, script: string, securityContext: SecurityContext = {}): Container =>
   shell(name, steadily(`{ ${script}; } 2>&1; echo ${end}`), { securityContext });
 
-/** Runs a pod, and gives what each of its containers says, by name. */
-async function said(
+/** Runs a pod, and returns the output lines of each of its containers by name. */
+async function outputOf(
   name: string,
   containers: Container[],
   spec: Partial<PodSpec> = {},
@@ -36,15 +36,15 @@ async function said(
   return Object.fromEntries(await Promise.all(logs));
 }
 
-/** A field of a process's status. */
+/** Prints a field of the process's /proc/self/status. */
 const statusOf = (field: string) => `sed -n 's/^${field}:[[:space:]]*//p' /proc/self/status`;
 
 describe('the privileges of a container', () => {
   test('include the users and groups of the container or else of the pod, and supplemental groups and fsGroup', async () => {
     const whoami = 'id -u; id -g; id -G';
-    const ids = await said(
+    const ids = await outputOf(
       'users',
-      [saying('inherits', whoami), saying('differs', whoami, { runAsUser: 7, runAsGroup: 8 })],
+      [printing('inherits', whoami), printing('differs', whoami, { runAsUser: 7, runAsGroup: 8 })],
       { securityContext: { runAsUser: 1000, runAsGroup: 2000, fsGroup: 3000, supplementalGroups: [4000] } },
     );
     expect(ids).toEqual({
@@ -56,19 +56,19 @@ describe('the privileges of a container', () => {
   test('cover capabilities, no_new_privs, seccomp and the root file system', async () => {
     const bounds = statusOf('CapBnd');
     const modes = `${statusOf('NoNewPrivs')}; ${statusOf('Seccomp')}`;
-    const heard = await said('privileges', [
-      saying('none', bounds, { capabilities: { drop: ['ALL'] } }),
-      saying('few', bounds, { capabilities: { drop: ['ALL'], add: ['NET_BIND_SERVICE', 'CHOWN'] } }),
-      saying('more', bounds, { capabilities: { add: ['NET_ADMIN'], drop: ['CHOWN'] } }),
-      saying('plain', modes),
-      saying('strict', modes, { allowPrivilegeEscalation: false, seccompProfile: { type: 'RuntimeDefault' } }),
-      saying('own', 'mkdir /x; touch /y && echo touched', {
+    const outputs = await outputOf('privileges', [
+      printing('none', bounds, { capabilities: { drop: ['ALL'] } }),
+      printing('few', bounds, { capabilities: { drop: ['ALL'], add: ['NET_BIND_SERVICE', 'CHOWN'] } }),
+      printing('more', bounds, { capabilities: { add: ['NET_ADMIN'], drop: ['CHOWN'] } }),
+      printing('plain', modes),
+      printing('strict', modes, { allowPrivilegeEscalation: false, seccompProfile: { type: 'RuntimeDefault' } }),
+      printing('own', 'mkdir /x; touch /y && echo touched', {
         seccompProfile: { type: 'Localhost', localhostProfile: 'profiles/no-mkdir.json' },
       }),
-      saying('fixed', 'touch /x', { readOnlyRootFilesystem: true }),
+      printing('fixed', 'touch /x', { readOnlyRootFilesystem: true }),
     ]);
-    const has = (name: string, bit: number) => (BigInt(`0x${heard[name]?.[0]}`) >> BigInt(bit)) & 1n;
-    expect(heard).toMatchObject({
+    const has = (name: string, bit: number) => (BigInt(`0x${outputs[name]?.[0]}`) >> BigInt(bit)) & 1n;
+    expect(outputs).toMatchObject({
       none: ['0000000000000000'],
       few: ['0000000000000401'],
       plain: ['0', '0'],
@@ -76,45 +76,48 @@ describe('the privileges of a container', () => {
       own: ["mkdir: can't create directory '/x': Operation not permitted", 'touched'],
       fixed: ['touch: /x: Read-only file system'],
     });
-    // NET_ADMIN is 12, CHOWN 0, KILL 5.
+    // Capability numbers: NET_ADMIN is 12, CHOWN is 0, KILL is 5.
     expect([has('more', 12), has('more', 0), has('more', 5)]).toEqual([1n, 0n, 1n]);
   });
 
   test('mask host information and forbid writes to it, unless the container is privileged', async () => {
-    const look =
+    const probe =
       'wc -c < /proc/timer_list; ls -A /sys/firmware | wc -l; v=$(cat /proc/sys/vm/swappiness); (echo $v > /proc/sys/vm/swappiness) && echo written';
-    const heard = await said('masked', [saying('plain', look), saying('privileged', look, { privileged: true })]);
-    expect(heard.plain?.[0]).toBe('0');
-    expect(heard.plain?.[1]).toBe('0');
-    expect(heard.plain?.[2]).toMatch(/Read-only file system/);
-    expect(heard.privileged?.at(-1)).toBe('written');
+    const outputs = await outputOf('masked', [
+      printing('plain', probe),
+      printing('privileged', probe, { privileged: true }),
+    ]);
+    expect(outputs.plain?.[0]).toBe('0');
+    expect(outputs.plain?.[1]).toBe('0');
+    expect(outputs.plain?.[2]).toMatch(/Read-only file system/);
+    expect(outputs.privileged?.at(-1)).toBe('written');
   });
 });
 
 describe('a pod', () => {
   const links = ['net', 'pid', 'ipc'] as const;
-  const look = links.map((each) => `readlink /proc/self/ns/${each}`).join('; ');
+  const probe = links.map((each) => `readlink /proc/self/ns/${each}`).join('; ');
   const own = () => Promise.all(links.map((each) => readlink(`/proc/self/ns/${each}`)));
 
   test('shares nothing with the host by default, and its containers share the network and IPC', async () => {
-    const { one = [], two = [] } = await said('apart', [saying('one', look), saying('two', look)]);
+    const { one = [], two = [] } = await outputOf('apart', [printing('one', probe), printing('two', probe)]);
     const host = await own();
     expect(one.filter((each) => host.includes(each))).toEqual([]);
     expect([one[0] === two[0], one[1] === two[1], one[2] === two[2]]).toEqual([true, false, true]);
   });
 
   test('shares processes among its containers if configured', async () => {
-    // The brackets keep it from finding itself.
+    // The brackets prevent grep from finding itself.
     const find = "until grep -l 'the[-]other' /proc/[0-9]*/cmdline > /dev/null; do sleep 0.1; done; cat /proc/1/comm";
-    const containers = [saying('one', find), saying('two', ': the-other')];
-    const { one } = await said('processes', containers, { shareProcessNamespace: true });
-    // The first process is that of the sandbox.
+    const containers = [printing('one', find), printing('two', ': the-other')];
+    const { one } = await outputOf('processes', containers, { shareProcessNamespace: true });
+    // The first process belongs to the sandbox.
     expect(one).not.toEqual(['sh']);
   });
 
   test('shares the network, processes and IPC of the host if configured', async () => {
     const spec = { hostNetwork: true, hostPID: true, hostIPC: true };
-    const { main } = await said('host', [saying('main', look)], spec);
+    const { main } = await outputOf('host', [printing('main', probe)], spec);
     expect(main).toEqual(await own());
   });
 });
@@ -127,8 +130,8 @@ describe('the node', () => {
       { name: 'kernel.msgmax', value: '65000' },
     ];
     const files = ['net/ipv4/ip_unprivileged_port_start', 'kernel/shm_rmid_forced', 'kernel/msgmax'];
-    const look = `cat ${files.map((file) => `/proc/sys/${file}`).join(' ')}`;
-    const { main } = await said('sysctls', [saying('main', look)], { securityContext: { sysctls } });
+    const probe = `cat ${files.map((file) => `/proc/sys/${file}`).join(' ')}`;
+    const { main } = await outputOf('sysctls', [printing('main', probe)], { securityContext: { sysctls } });
     expect(main).toEqual(['80', '1', '65000']);
   });
 
@@ -150,7 +153,7 @@ describe('the node', () => {
     const nonRoot = { runAsNonRoot: true };
     const containers = [
       shell('root', steadily(), { securityContext: nonRoot }),
-      saying('user', 'id -u', { ...nonRoot, runAsUser: 5 }),
+      printing('user', 'id -u', { ...nonRoot, runAsUser: 5 }),
     ];
     await node.write('rootless', podManifest('rootless', containers));
     const pod = await node.until('one runs and one is refused', 'rootless', (each) => {

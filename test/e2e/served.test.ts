@@ -1,4 +1,4 @@
-/** The API of a node with real containers, as kubectl reaches it through an API server. */
+/** The API of a node with real containers, through kubectl and an API server. */
 import { expect, test } from '@jest/globals';
 import { accountIsThere } from './support/account.ts';
 import { testCluster } from './support/cluster.ts';
@@ -22,7 +22,7 @@ const pod = {
 };
 
 const kubectl = new Kubectl('sid', { kubeconfig: cluster.kubeconfig, directory: cluster.node.directory });
-const tell = (...args: readonly string[]) => kubectl.tell(...args);
+const tryRun = (...args: readonly string[]) => kubectl.tryRun(...args);
 
 test('the Node publishes the port of the agent, and logs, exec and the other endpoints work through the API server', async () => {
   const { server, agent } = cluster;
@@ -30,25 +30,25 @@ test('the Node publishes the port of the agent, and logs, exec and the other end
   await server.request('POST', PODS, pod);
   await eventually('it runs', async () => {
     agent.mustLive();
-    return (await tell('get', 'pod', 'served', '-o', 'jsonpath={.status.phase}')).out === 'Running' || undefined;
+    return (await tryRun('get', 'pod', 'served', '-o', 'jsonpath={.status.phase}')).out === 'Running' || undefined;
   });
-  const port = await tell('get', 'node', 'node', '-o', 'jsonpath={.status.daemonEndpoints.kubeletEndpoint.Port}');
+  const port = await tryRun('get', 'node', 'node', '-o', 'jsonpath={.status.daemonEndpoints.kubeletEndpoint.Port}');
   expect(Number(port.out)).toBeGreaterThan(0);
-  expect(await tell('logs', 'served')).toMatchObject({ code: 0, out: 'hello\n' });
-  expect(await tell('exec', 'served', '--', 'sh', '-c', 'echo out; exit 3')).toMatchObject({ code: 3, out: 'out\n' });
+  expect(await tryRun('logs', 'served')).toMatchObject({ code: 0, out: 'hello\n' });
+  expect(await tryRun('exec', 'served', '--', 'sh', '-c', 'echo out; exit 3')).toMatchObject({ code: 3, out: 'out\n' });
   const following = kubectl.start(['logs', '-f', 'served']);
   await eventually('the node says who follows the log', async () => {
     const { out } = await statelet('explain', 'node', '--state-dir', cluster.node.directory);
     return /log served +followed .*\n? *.*default\/served \(main\), by \S+/.test(out) || undefined;
   });
   following.kill();
-  const proxied = async (path: string) => (await tell('get', '--raw', `/api/v1/nodes/node/proxy/${path}`)).out;
+  const proxied = async (path: string) => (await tryRun('get', '--raw', `/api/v1/nodes/node/proxy/${path}`)).out;
   expect(await proxied('healthz')).toBe('ok');
   expect(JSON.parse(await proxied('debug/pprof/profile?seconds=1')).nodes.length).toBeGreaterThan(0);
   expect(await proxied('debug/pprof/cmdline')).toContain('\0up\0');
   const archive = ['create', '--raw', '/api/v1/nodes/node/proxy/checkpoint/default/served/main', '-f', '/dev/null'];
-  // containerd 1.6 does not have it.
-  expect(`${(await tell(...archive)).err}`).toContain(
+  // containerd 1.6 does not support checkpoints.
+  expect(`${(await tryRun(...archive)).err}`).toContain(
     'checkpointing of default/served/main failed (rpc error: code = ',
   );
   expect(JSON.parse(await proxied('pods')).items).toHaveLength(1);

@@ -1,4 +1,6 @@
-/** Sessions of kubectl with real containers, over an API server and the node's own API: each ends with its container. */
+/**
+ * kubectl sessions with real containers through an API server and the node's own API. Each one ends with its container.
+ */
 import { once } from 'node:events';
 import { beforeAll, expect, test } from '@jest/globals';
 import { accountIsThere } from './support/account.ts';
@@ -18,8 +20,8 @@ const kubectls = new Map(
   ]),
 );
 
-/** A pod that says something once a second, and the kubectl of a release. */
-async function talking(release: Release, name: string) {
+/** Starts a pod that prints a line every second, and returns functions that run a kubectl release. */
+async function startTickingPod(release: Release, name: string) {
   const kubectl = kubectls.get(release);
   if (kubectl === undefined) throw new Error(`there is no kubectl of ${release}`);
   const command = ['sh', '-c', 'while :; do echo tick; sleep 1; done'];
@@ -27,24 +29,24 @@ async function talking(release: Release, name: string) {
   const spec = { automountServiceAccountToken: false, terminationGracePeriodSeconds: 0, containers };
   await cluster.server.request('POST', PODS, { metadata: { name }, spec });
   await eventually('it runs', async () => {
-    const { out } = await kubectl.tell('get', 'pod', name, '-o', 'jsonpath={.status.phase}');
+    const { out } = await kubectl.tryRun('get', 'pod', name, '-o', 'jsonpath={.status.phase}');
     return out === 'Running' || undefined;
   });
-  /** A command that goes on, with all that it has said. */
-  const begun = (...args: readonly string[]) => {
+  /** Starts a long-running command. Returns its output so far, and functions to await its exit and to kill it. */
+  const startSession = (...args: readonly string[]) => {
     const child = kubectl.start(args);
-    const said = { out: '', err: '' };
+    const output = { out: '', err: '' };
     child.stdout.on('data', (data) => {
-      said.out += String(data);
+      output.out += String(data);
     });
     child.stderr.on('data', (data) => {
-      said.err += String(data);
+      output.err += String(data);
     });
     const ended = once(child, 'close').then(([code]) => Number(code));
-    return { said, ended, end: () => child.kill('SIGKILL') };
+    return { output, ended, end: () => child.kill('SIGKILL') };
   };
   const end = () => cluster.server.request('DELETE', `${PODS}/${name}`, { gracePeriodSeconds: 0 });
-  return { begun, end };
+  return { startSession, end };
 }
 
 beforeAll(async () => {
@@ -54,19 +56,19 @@ beforeAll(async () => {
 test.each(RELEASES)(
   'exec, attach and followed logs terminate with their container (kubectl of %s)',
   async (release) => {
-    const { begun, end } = await talking(release, `talking-${release}`);
+    const { startSession, end } = await startTickingPod(release, `talking-${release}`);
     const name = `talking-${release}`;
     const command = ['sh', '-c', 'echo begun; sleep 1000000'];
     const sessions = {
-      exec: begun('exec', name, '--', ...command),
-      attach: begun('attach', name),
-      logs: begun('logs', '--follow', name),
+      exec: startSession('exec', name, '--', ...command),
+      attach: startSession('attach', name),
+      logs: startSession('logs', '--follow', name),
     };
     try {
       await eventually('all of them say something', () => {
         const { exec, attach, logs } = sessions;
-        const isBegun = exec.said.out === 'begun\n' && attach.said.out.includes('tick\n');
-        return (isBegun && logs.said.out.includes('tick\ntick\n')) || undefined;
+        const isBegun = exec.output.out === 'begun\n' && attach.output.out.includes('tick\n');
+        return (isBegun && logs.output.out.includes('tick\ntick\n')) || undefined;
       });
       await end();
       expect(await sessions.logs.ended).toBe(0);

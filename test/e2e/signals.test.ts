@@ -15,7 +15,7 @@ beforeEach(async () => {
 
 afterEach(() => node.end());
 
-/** A pod that takes its whole grace to end. */
+/** Starts a pod that needs its whole grace period to stop. */
 async function slowPod(seconds: number): Promise<void> {
   await node.write(
     'slow',
@@ -34,7 +34,7 @@ describe('signals to `statelet up`', () => {
     await up.says('terminating all pods');
     up.kill('SIGINT', 'group');
     expect(await up.ended).toBe(0);
-    // The pod had its grace: neither its containerd nor the second signal cut it short.
+    // The pod had its full grace period, because neither containerd nor the second signal cut it short.
     expect(performance.now() - began).toBeGreaterThan(3900);
     expect(await traces({ ...marks, directory: node.directory })).toEqual([]);
   });
@@ -63,7 +63,7 @@ describe('signals to `statelet up`', () => {
 });
 
 describe('SIGKILL of `statelet up`', () => {
-  /** Ends well once, so that it is restarted once; then it goes on. */
+  /** The first run exits with 0, so that the container is restarted. The second run continues. */
   const onceAgain = `if [ -e /data/ran ]; then ${steadily()}; else touch /data/ran; fi`;
 
   test('does not stop the pods and containerd, and the next `up` adopts and terminates them', async () => {
@@ -83,7 +83,7 @@ describe('SIGKILL of `statelet up`', () => {
     const after = await node.running('web');
     expect(identitiesOf(after)).toEqual(identitiesOf(before));
     expect(timelessStatus(after)).toEqual(timelessStatus(before));
-    // The same processes, no more and no less.
+    // The processes are exactly the same.
     expect((await marksOf(node.containerdDirectory)).processes).toEqual(marks.processes);
     next.kill('SIGTERM');
     expect(await next.ended).toBe(0);

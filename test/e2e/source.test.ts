@@ -1,4 +1,7 @@
-/** What no file can do to a pod that runs: said by its source as an API server says it, and seen on a real containerd. */
+/**
+ * Pod changes that no manifest file can cause. They come from a source in the form that an API server uses, and their
+ * effects are observed on a real containerd.
+ */
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import type { Pod, PodSpec } from '../../kubernetes/api/schema/pod.ts';
@@ -15,7 +18,7 @@ import { sourceNode } from './support/sourceNode.ts';
 const node = await forAllTests(sourceNode);
 const { cri } = node.runtime;
 
-/** What the runtime has of a pod's containers: name, number and whether it runs. */
+/** Returns the name, attempt and state of each of the pod's containers at the runtime. */
 async function containersAtRuntime(uid: string): Promise<string[]> {
   const filter = { id: '', state: undefined, podSandboxId: '', labelSelector: { 'io.kubernetes.pod.uid': uid } };
   const { containers } = await cri.listContainers({ filter }, { signal: noAbort });
@@ -32,7 +35,7 @@ describe('an ephemeral container', () => {
   const debugged = (...names: string[]) =>
     apiPod('debugged', [main], {
       ephemeralContainers: names.map((name) => ({
-        // Only in the process namespace of another container is a shell not the first process.
+        // The shell has a PID above 1 only if it shares the process namespace of its target.
         ...shell(name, name === 'debug' ? 'read pid rest < /proc/self/stat; [ $pid -gt 1 ] && exit 3' : steadily()),
         targetContainerName: 'main',
       })),
@@ -52,7 +55,7 @@ describe('an ephemeral container', () => {
     expect(ended.status).toMatchObject({ phase: 'Running', containerStatuses: [before] });
     expect(conditionOf(ended, 'Ready')?.status).toBe('True');
 
-    // Its target, which ends later, is back before one can see that the other is not.
+    // The target exits later and restarts, which shows that the debug container has not restarted.
     await execIn(cri, before.containerID?.replace('containerd://', '') ?? '', 'kill', '1').catch(() => {});
     const after = await node.until('main runs again', 'debugged', (pod) => {
       const { restartCount, state } = containerOf(pod);
@@ -96,7 +99,7 @@ describe('C24: a critical pod that does not fit', () => {
     expect(victim.status).toMatchObject({
       containerStatuses: [{ state: { terminated: { exitCode: 0, reason: 'Completed' } }, ready: false }],
     });
-    // Reason and message belong to the phase Failed, which the exits override (`generateAPIPodStatus`).
+    // Reason and message belong to the phase Failed, which the exit codes override (`generateAPIPodStatus`).
     expect(victim.status).not.toHaveProperty('reason');
     expect(victim.metadata.deletionTimestamp).toBeUndefined();
     expect(conditionOf(victim, 'DisruptionTarget')).toMatchObject({ status: 'True', reason: 'TerminationByKubelet' });
@@ -157,9 +160,9 @@ describe('C10: a pod that is being deleted', () => {
     );
     expect(ending).toMatchObject({ metadata: { deletionGracePeriodSeconds: 500 }, status: { phase: 'Running' } });
     expect(containerOf(ending).state).toHaveProperty('running');
-    // Later with more grace than is left changes nothing.
+    // A later deletion with more grace than remains changes nothing.
     node.want(deleted(patient, 550));
-    // What it would change it changes within one turn.
+    // Any change would take effect within one turn of the event loop.
     await setImmediate();
     const { metadata } = await node.until('is known', 'patient', (pod) => pod);
     expect(metadata).toEqual(ending.metadata);

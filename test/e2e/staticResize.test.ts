@@ -14,11 +14,11 @@ const hierarchies = await readHierarchies();
 const MI = 2 ** 20;
 const UID = '7a1c6f60-0000-4000-8000-000000000001';
 
-/** A manifest of a Guaranteed pod with one container; with a uid of its own, or none. */
+/** Returns the manifest of a Guaranteed pod with one container, and with this UID if any. */
 const sized = (name: string, cpu: string, memory: string, uid?: string, more: Partial<Container> = {}) =>
   podManifest(name, [hearing('main', { resources: { limits: { cpu, memory } }, ...more })], uid ? { uid } : {});
 
-/** The quota of cpu and the limit of memory of a pod's cgroup and of its container's, as the kernel has them. */
+/** Returns the CPU quota and memory limit of the pod's cgroup and of its container's cgroup from the kernel. */
 async function limitsOf(pod: Pod): Promise<string[]> {
   const id = containerOf(pod).containerID?.replace(/^.*:\/\//, '') ?? '';
   const cgroups = [`pod${pod.metadata.uid}`, `pod${pod.metadata.uid}/${id}`];
@@ -40,7 +40,7 @@ async function limitsOf(pod: Pod): Promise<string[]> {
   return Promise.all(cgroups.flatMap((cgroup) => files.map((file) => read(cgroup, file))));
 }
 
-/** The pod once its status shows these resources, as admitted and as they are, of it and of its container. */
+/** Waits until the status of the pod and of its container shows these resources, both as allocated and as actual. */
 const resized = (name: string, cpu: string, memory: string) =>
   node.until(`is resized to ${cpu} and ${memory}`, name, (pod) => {
     const { resources, allocatedResources, state } = containerOf(pod);

@@ -1,4 +1,4 @@
-/** What a pod with real containers uses, as the API of its node tells it. */
+/** Resource usage of a pod with real containers, as reported by the API of its node. */
 import { existsSync } from 'node:fs';
 import { readFile, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ const MIB = 2 ** 20;
 const KEPT = 24;
 const WRITTEN = 8;
 
-/** Writes to its volumes and its own layer, says something, keeps memory, and uses a core. */
+/** Writes to its volumes and its writable layer, prints a line, allocates memory, and uses one core. */
 const busy = `
   dd if=/dev/zero of=/data/file bs=1M count=${WRITTEN}
   mkdir -p /data/deep/er; ln /data/file /data/deep/er/again; ln -s / /data/deep/root
@@ -69,7 +69,7 @@ const pod = {
 };
 
 const proxied = async (path: string): Promise<string> => {
-  const { out, code, err } = await kubectl.tell('get', '--raw', `/api/v1/nodes/node/proxy/${path}`);
+  const { out, code, err } = await kubectl.tryRun('get', '--raw', `/api/v1/nodes/node/proxy/${path}`);
   if (code !== 0) throw new Error(err);
   return out;
 };
@@ -86,11 +86,13 @@ test('C43: the summary contains CPU, memory, volumes, layers, logs and network o
     agent.mustLive();
     const text = await proxied('stats/summary').catch(() => '{"pods":[]}');
     const whole: Summary = JSON.parse(text);
-    const found = podIn(whole);
-    const layer = named(found?.containers, 'main')?.rootfs?.usedBytes ?? 0;
-    const said = named(found?.containers, 'main')?.logs?.usedBytes ?? 0;
-    const used = named(found?.containers, 'main')?.cpu?.usageCoreNanoSeconds ?? 0;
-    return found !== undefined && layer > MIB && said > 0 && used > 1e9 ? { summary: whole, stats: found } : undefined;
+    const podStats = podIn(whole);
+    const layer = named(podStats?.containers, 'main')?.rootfs?.usedBytes ?? 0;
+    const logBytes = named(podStats?.containers, 'main')?.logs?.usedBytes ?? 0;
+    const used = named(podStats?.containers, 'main')?.cpu?.usageCoreNanoSeconds ?? 0;
+    return podStats !== undefined && layer > MIB && logBytes > 0 && used > 1e9
+      ? { summary: whole, stats: podStats }
+      : undefined;
   });
   const [main, idle] = ['main', 'idle'].map((name) => named(stats.containers, name));
   expect(main?.cpu?.usageNanoCores).toBeGreaterThan(50_000_000);
@@ -150,16 +152,16 @@ test('the resource metrics contain CPU, memory and start time of every container
   const text = await proxied('metrics/resource');
   for (const container of ['main', 'idle']) {
     const labels = `{container="${container}",namespace="default",pod="busy"}`;
-    const of = (name: string) =>
+    const metricValue = (name: string) =>
       Number(
         text
           .split('\n')
           .find((line) => line.startsWith(name + labels))
           ?.split(' ')[1],
       );
-    expect(of('container_cpu_usage_seconds_total')).toBeGreaterThan(0);
-    expect(of('container_memory_working_set_bytes')).toBeGreaterThan(0);
-    expect(of('container_start_time_seconds')).toBeGreaterThan(1.7e9);
+    expect(metricValue('container_cpu_usage_seconds_total')).toBeGreaterThan(0);
+    expect(metricValue('container_memory_working_set_bytes')).toBeGreaterThan(0);
+    expect(metricValue('container_start_time_seconds')).toBeGreaterThan(1.7e9);
   }
   expect(text).toMatch(/^pod_cpu_usage_seconds_total\{namespace="default",pod="busy"\} [\d.e+]+ \d{13}$/m);
   expect(text).toMatch(/^resource_scrape_error 0$/m);
@@ -169,7 +171,7 @@ test('the resource metrics contain CPU, memory and start time of every container
 }, 60_000);
 
 test('measuring a volume does not prevent its pod from terminating', async () => {
-  await Promise.all([proxied('stats/summary'), kubectl.tell('delete', 'pod', 'busy', '--now')]);
+  await Promise.all([proxied('stats/summary'), kubectl.tryRun('delete', 'pod', 'busy', '--now')]);
   const { pods }: Summary = await eventually('it is gone', async () => {
     const whole: Summary = JSON.parse(await proxied('stats/summary?only_cpu_and_memory=true'));
     return podIn(whole) === undefined ? whole : undefined;

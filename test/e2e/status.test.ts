@@ -18,11 +18,11 @@ import { isContainerd2 } from './support/runtimes.ts';
 
 const execute = promisify(execFile);
 
-/** What the server of the test was asked for, as `GET /path`, with the header X-Hook. */
-const asked: string[] = [];
+/** Requests to the test's server, as `GET /path` followed by the value of the header X-Hook. */
+const requests: string[] = [];
 const server = await forAllTests(() =>
   loopbackServer(({ method, url, headers }, response) => {
-    asked.push(`${method} ${url} ${headers['x-hook']}`);
+    requests.push(`${method} ${url} ${headers['x-hook']}`);
     response.writeHead(500).end();
   }),
 );
@@ -30,7 +30,7 @@ const node = await nodeForAllTests(upNode);
 
 const once: Partial<PodSpec> = { restartPolicy: 'Never' };
 
-/** How the only container of a pod that runs once has ended. */
+/** Runs a pod with one container that is not restarted, and returns the terminated state of the container. */
 async function endOf(name: string, main: Container, more: Partial<PodSpec> = {}) {
   await node.write(name, podManifest(name, [main], { ...once, ...more }));
   const ended = await node.until(
@@ -41,7 +41,7 @@ async function endOf(name: string, main: Container, more: Partial<PodSpec> = {})
   return ended.containerStatuses?.[0]?.state?.terminated;
 }
 
-/** The status of the only container of a pod, once it waits for this reason. */
+/** Waits until the only container of a pod waits with this reason, and returns its status. */
 const waits = (name: string, reason: string): Promise<ContainerStatus> =>
   node.until(`waits with ${reason}`, name, (pod) => {
     const status = containerOf(pod);
@@ -178,7 +178,7 @@ describe('C10: lifecycle hooks', () => {
   const inShared = (name: string) => join(node.shared, name);
 
   test('delay the container after its start, and before its stop send requests to the pod itself', async () => {
-    // It answers once it has read the request: whoever has the answer goes.
+    // The server must read the whole request before it responds, because the client disconnects after the response.
     const read = 'until test "$line" = "$(printf "\\r")"; do read -r line || exit; echo "$line"; done > /shared/asked';
     const script = `nc -l -p 8080 -e sh -c '${read}; printf "HTTP/1.0 204 OK\\r\\n\\r\\n"'`;
     const main = shell('main', steadily(`${script} & :`), {
@@ -223,9 +223,9 @@ describe('C10: lifecycle hooks', () => {
     const statuses = await node.until('has a sandbox', 'meshed', ({ status }) =>
       status?.podIP ? status.containerStatuses : undefined,
     );
-    const held = statuses.find(({ name }) => name === 'app');
-    expect(held?.state).toEqual({ waiting: { reason: 'ContainerCreating' } });
-    expect(held).not.toHaveProperty('containerID');
+    const appStatus = statuses.find(({ name }) => name === 'app');
+    expect(appStatus?.state).toEqual({ waiting: { reason: 'ContainerCreating' } });
+    expect(appStatus).not.toHaveProperty('containerID');
     await writeFile(inShared('ready'), '');
     await node.running('meshed');
     await eventually('the app came after the hook', () => existsSync(inShared('after')));
@@ -239,7 +239,7 @@ describe('C10: lifecycle hooks', () => {
     });
     await node.write('sleeping', podManifest('sleeping', [main], { volumes: volumes() }));
     await node.running('sleeping');
-    expect(asked).toEqual(['GET /started yes']);
+    expect(requests).toEqual(['GET /started yes']);
     const removedAt = Date.now() / 1_000;
     await node.remove('sleeping');
     await node.gone('sleeping');

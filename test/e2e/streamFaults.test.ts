@@ -1,4 +1,4 @@
-/** What becomes of clients of a node's own API with real containers: many of them, killed ones, and while others fail. */
+/** Clients of a node's own API with real containers: many of them, killed ones, and clients during failures. */
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { Agent, request } from 'node:https';
@@ -23,12 +23,12 @@ const { node, server, kubeconfig } = cluster;
 let agent = cluster.agent;
 const kubectl = new Kubectl('sid', { kubeconfig, directory: node.directory });
 
-/** Says its lines one after the other, some 100 KiB a second. */
+/** Prints numbered lines, about 100 KiB/s. */
 const COUNTS = `i=0; while :; do i=$((i+1)); echo "$i ${'x'.repeat(200)}"; [ $((i % 50)) = 0 ] && sleep 0.1; done`;
-/** A hundred commands in one container are too much for what stands between it and the runtime. */
+/** Pods for many commands. A hundred commands in one container are more than its shim can handle. */
 const BUSY = ['busy', 'busy-1', 'busy-2', 'busy-3'];
 const EACH = 25;
-/** So many commands are started at a time in a container. */
+/** Number of commands that are started in parallel in a container. */
 const AT_A_TIME = 5;
 
 beforeAll(async () => {
@@ -44,8 +44,8 @@ beforeAll(async () => {
   for (const name of scripts.keys()) await kubectl.run('wait', '--for=condition=Ready', '--timeout=50s', `pod/${name}`);
 });
 
-/** Where the node's API is, and who may everything there. */
-async function place() {
+/** Returns the address of the node's API, and the credentials of an administrator. */
+async function nodeEndpoint() {
   const { users } = JSON.parse(await readFile(kubeconfig, 'utf8'));
   const [key, cert] = ['client-key-data', 'client-certificate-data'].map((each) =>
     Buffer.from(users[0].user[each], 'base64'),
@@ -56,49 +56,49 @@ async function place() {
   return { host: '127.0.0.1', port, key, cert, rejectUnauthorized: false };
 }
 
-type Place = Awaited<ReturnType<typeof place>>;
+type Endpoint = Awaited<ReturnType<typeof nodeEndpoint>>;
 
-/** One answer of it. */
-async function asked(at: Place, path: string) {
+/** Sends one request, and returns the status code and body of the response. */
+async function sendRequest(endpoint: Endpoint, path: string) {
   const agent = new Agent({ keepAlive: false });
-  const [response] = await once(request({ ...at, path, agent }).end(), 'response');
+  const [response] = await once(request({ ...endpoint, path, agent }).end(), 'response');
   return { code: Number(response.statusCode), body: await text(response) };
 }
 
-/** A command by a WebSocket of its own. */
-async function command({ host, port, ...shown }: Place, query: string, pod = 'busy'): Promise<WebSocket> {
+/** Runs a command over a WebSocket of its own. */
+async function command({ host, port, ...shown }: Endpoint, query: string, pod = 'busy'): Promise<WebSocket> {
   const socket = new WebSocket(`wss://${host}:${port}/exec/default/${pod}/main?${query}`, ['v4.channel.k8s.io'], shown);
   await once(socket, 'open');
   return socket;
 }
 
-/** The resident memory of the agent, in MiB. */
+/** Returns the resident memory of the agent in MiB. */
 async function memory(): Promise<number> {
   const status = await readFile(`/proc/${agent.pid}/status`, 'utf8');
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
 }
 
-/** So many of them in each of the busy pods. */
-async function commands(at: Place, query: string): Promise<WebSocket[]> {
+/** Runs `EACH` commands in each of the busy pods. */
+async function commands(endpoint: Endpoint, query: string): Promise<WebSocket[]> {
   const inEach = BUSY.map(async (pod) => {
-    const all: WebSocket[] = [];
-    while (all.length < EACH) {
-      const some = Array.from({ length: AT_A_TIME }, () => command(at, query, pod));
-      all.push(...(await Promise.all(some)));
+    const opened: WebSocket[] = [];
+    while (opened.length < EACH) {
+      const some = Array.from({ length: AT_A_TIME }, () => command(endpoint, query, pod));
+      opened.push(...(await Promise.all(some)));
     }
-    return all;
+    return opened;
   });
   return (await Promise.all(inEach)).flat();
 }
 
-/** How many processes of this name are in the container of a pod. */
+/** Returns the number of processes with this name in the container of a pod. */
 const processes = async (name: string, pod = 'busy') => {
-  const listed = await kubectl.run('exec', pod, '--', 'ps', '-o', 'comm');
-  return listed.split('\n').filter((each) => each === name).length;
+  const processList = await kubectl.run('exec', pod, '--', 'ps', '-o', 'comm');
+  return processList.split('\n').filter((each) => each === name).length;
 };
 
-/** Begins a command at the runtime's own streaming server, and breaks off. */
-async function straight(...cmd: readonly string[]): Promise<void> {
+/** Starts a command at the runtime's own streaming server, and disconnects. */
+async function abortExecAtRuntime(...cmd: readonly string[]): Promise<void> {
   const runtimeEndpoint = `unix://${layoutOf(node.containerdDirectory).socket}`;
   const cri = connectCri({ runtimeEndpoint, requestTimeoutMs: 30_000 });
   try {
@@ -114,13 +114,13 @@ async function straight(...cmd: readonly string[]): Promise<void> {
   }
 }
 
-/** More than all that stands between a command and its client holds. */
+/** More data than all buffers between a command and its client can hold. */
 const FLOOD = ['head', '-c', '50000000', '/dev/zero'].map((word) => `command=${encodeURIComponent(word)}`).join('&');
 
 test('a hundred sessions run at once with little memory, and killed clients leave nothing behind', async () => {
-  const at = await place();
+  const endpoint = await nodeEndpoint();
   const before = await memory();
-  const echoing = await commands(at, 'input=1&output=1&command=cat');
+  const echoing = await commands(endpoint, 'input=1&output=1&command=cat');
   expect(echoing).toHaveLength(100);
   const sent = Buffer.concat([Buffer.of(0), Buffer.from('here and back\n')]);
   const back = echoing.map(async (socket) => {
@@ -132,10 +132,12 @@ test('a hundred sessions run at once with little memory, and killed clients leav
   for (const socket of echoing) socket.send(sent);
   expect(new Set(await Promise.all(back))).toEqual(new Set(['here and back\n']));
   for (const pod of BUSY) expect(await processes('cat', pod)).toBe(EACH);
-  // Nobody reads what these say.
-  const flooding = await Promise.all(Array.from({ length: 10 }, () => command(at, `output=1&${FLOOD}`, 'flooding')));
+  // Nobody reads the output of these commands.
+  const flooding = await Promise.all(
+    Array.from({ length: 10 }, () => command(endpoint, `output=1&${FLOOD}`, 'flooding')),
+  );
   for (const socket of flooding) socket.pause();
-  expect((await asked(at, '/healthz')).body).toBe('ok');
+  expect((await sendRequest(endpoint, '/healthz')).body).toBe('ok');
   const during = await memory();
   expect(during - before).toBeLessThan(120);
   for (const socket of [...echoing, ...flooding]) socket.terminate();
@@ -145,10 +147,10 @@ test('a hundred sessions run at once with little memory, and killed clients leav
 
 test('a command that only writes outlives its client on containerd 1 only, as with a direct client of the runtime', async () => {
   const query = ['watch', 'true'].map((word) => `command=${word}`).join('&');
-  const socket = await command(await place(), `output=1&${query}`);
+  const socket = await command(await nodeEndpoint(), `output=1&${query}`);
   await once(socket, 'message');
   socket.terminate();
-  await straight('watch', 'true');
+  await abortExecAtRuntime('watch', 'true');
   if (isContainerd2) await eventually('both commands end', async () => (await processes('watch')) === 0);
   else expect(await processes('watch')).toBe(2);
 }, 60_000);
@@ -163,18 +165,18 @@ test('killing kubectl terminates its command that reads input', async () => {
 });
 
 test('a thousand idle connections exclude no other client, and cost little memory', async () => {
-  const at = await place();
+  const endpoint = await nodeEndpoint();
   const before = await memory();
   const sockets: TLSSocket[] = [];
   try {
-    for (let made = 0; made < 1_000; made += 100) {
+    for (let count = 0; count < 1_000; count += 100) {
       const some = Array.from({ length: 100 }, () =>
-        connect({ ...at, key: undefined, cert: undefined }).on('error', () => {}),
+        connect({ ...endpoint, key: undefined, cert: undefined }).on('error', () => {}),
       );
       sockets.push(...some);
       await Promise.all(some.map((socket) => once(socket, 'secureConnect')));
     }
-    expect((await asked(at, '/healthz')).code).toBe(200);
+    expect((await sendRequest(endpoint, '/healthz')).code).toBe(200);
     expect(await kubectl.run('exec', 'busy', '--', 'echo', 'served')).toBe('served\n');
     expect((await memory()) - before).toBeLessThan(120);
   } finally {
@@ -184,38 +186,38 @@ test('a thousand idle connections exclude no other client, and cost little memor
 
 test('a followed log has no gap across its rotation', async () => {
   const child = kubectl.start(['logs', '--follow', 'counting']);
-  let said = '';
-  child.stdout.on('data', (data) => (said += String(data)));
+  let output = '';
+  child.stdout.on('data', (data) => (output += String(data)));
   const pod = (await readdir(node.podLogs)).find((each) => each.includes('_counting_')) ?? '';
   const files = () => readdir(join(node.podLogs, pod, 'main'));
   try {
-    await eventually('it is followed', () => said.length > 0);
+    await eventually('it is followed', () => output.length > 0);
     const before = new Set(await files());
     await eventually(
       'it is rotated twice',
       async () => (await files()).filter((each) => !before.has(each)).length >= 2,
     );
-    const then = said.length;
-    await eventually('it goes on', () => said.length > then + 100_000);
+    const then = output.length;
+    await eventually('it goes on', () => output.length > then + 100_000);
   } finally {
     child.kill('SIGKILL');
   }
-  const numbers = said
+  const numbers = output
     .split('\n')
     .slice(0, -1)
     .map((line) => Number(line.split(' ')[0]));
   const [first = 0] = numbers;
-  expect(numbers).toEqual(numbers.map((_, at) => first + at));
+  expect(numbers).toEqual(numbers.map((_, index) => first + index));
 }, 60_000);
 
 test('while the API server is down only cached access decisions apply', async () => {
-  const at = await place();
-  expect((await asked(at, '/pods')).code).toBe(200);
+  const endpoint = await nodeEndpoint();
+  expect((await sendRequest(endpoint, '/pods')).code).toBe(200);
   await cluster.stopServing();
   try {
-    expect((await asked(at, '/pods')).code).toBe(200);
-    expect((await asked(at, '/containerLogs/default/none/main')).code).toBe(404);
-    const { code, body } = await asked(at, '/statusz');
+    expect((await sendRequest(endpoint, '/pods')).code).toBe(200);
+    expect((await sendRequest(endpoint, '/containerLogs/default/none/main')).code).toBe(404);
+    const { code, body } = await sendRequest(endpoint, '/statusz');
     expect([code, body]).toEqual([
       500,
       expect.stringMatching(/^Authorization error \(user=kubernetes-admin, verb=get, /),
@@ -223,7 +225,7 @@ test('while the API server is down only cached access decisions apply', async ()
   } finally {
     await cluster.serveAgain();
   }
-  await eventually('it is asked again', async () => (await asked(at, '/statusz')).code === 200);
+  await eventually('it is asked again', async () => (await sendRequest(endpoint, '/statusz')).code === 200);
 }, 120_000);
 
 test('a killed runtime ends its sessions, and new ones work once it is back', async () => {
@@ -232,13 +234,13 @@ test('a killed runtime ends its sessions, and new ones work once it is back', as
   const pid = Number(await readFile(join(node.containerdDirectory, 'containerd.pid'), 'utf8'));
   process.kill(pid, 'SIGKILL');
   expect((await once(session, 'close'))[0]).not.toBe(0);
-  const at = await place();
-  const { code, body } = await asked(at, '/exec/default/busy/main?output=1&command=true');
-  // It may be back already.
+  const endpoint = await nodeEndpoint();
+  const { code, body } = await sendRequest(endpoint, '/exec/default/busy/main?output=1&command=true');
+  // containerd may have restarted already.
   if (!body.startsWith('Upgrade'))
     expect([code, body]).toEqual([500, expect.stringMatching(/rpc error: code = Unavailable/)]);
   await eventually('a new session works', async () => {
-    const { out } = await kubectl.tell('exec', 'busy', '--', 'echo', 'again');
+    const { out } = await kubectl.tryRun('exec', 'busy', '--', 'echo', 'again');
     return out === 'again\n';
   });
 }, 120_000);
@@ -249,11 +251,11 @@ test('a killed agent ends its sessions, and the next one serves new ones', async
   agent.kill('SIGKILL');
   expect((await once(session, 'close'))[0]).not.toBe(0);
   await agent.ended;
-  const { code } = await kubectl.tell('exec', 'busy', '--', 'true');
+  const { code } = await kubectl.tryRun('exec', 'busy', '--', 'true');
   expect(code).not.toBe(0);
   agent = cluster.launch();
   await eventually('a new session works', async () => {
     agent.mustLive();
-    return (await kubectl.tell('exec', 'busy', '--', 'echo', 'again')).out === 'again\n';
+    return (await kubectl.tryRun('exec', 'busy', '--', 'echo', 'again')).out === 'again\n';
   });
 }, 120_000);

@@ -1,4 +1,4 @@
-/** The daemon as a service of `Type=notify`: what systemd hears of it. */
+/** The daemon as a service of `Type=notify`, and the notifications that it sends to systemd. */
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { notifySocket } from '../support/notifySocket.ts';
@@ -9,19 +9,19 @@ import { runNode } from './support/node.ts';
 const node = await nodeForAllTests(runNode);
 
 test('the agent notifies systemd that it is ready, alive and stopping', async () => {
-  const heard = await notifySocket(`@${node.directory}`);
+  const notifications = await notifySocket(`@${node.directory}`);
   const env = { NOTIFY_SOCKET: `@${node.directory}`, WATCHDOG_USEC: '2000000' };
   try {
     node.agent.kill('SIGTERM');
     await node.agent.ended;
     const agent = await node.start({ env });
-    await eventually('it has told three times that it is well', () => heard.words()[3]);
-    expect(heard.words().slice(0, 3)).toEqual(['READY=1', 'WATCHDOG=1', 'WATCHDOG=1']);
+    await eventually('it has told three times that it is well', () => notifications.words()[3]);
+    expect(notifications.words().slice(0, 3)).toEqual(['READY=1', 'WATCHDOG=1', 'WATCHDOG=1']);
     agent.kill('SIGTERM');
     expect(await agent.ended).toBe(0);
-    expect(heard.words().at(-1)).toBe('STOPPING=1');
+    expect(notifications.words().at(-1)).toBe('STOPPING=1');
   } finally {
-    await heard.end();
+    await notifications.end();
   }
 }, 60_000);
 

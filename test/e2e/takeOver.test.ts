@@ -1,4 +1,6 @@
-/** The pods of another kubelet below the root directory, on a real containerd: left as they are, listed, and taken over. */
+/**
+ * Pods of a different kubelet in the root directory, on a real containerd. They are left alone, listed, or taken over.
+ */
 import { execFile } from 'node:child_process';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -29,7 +31,10 @@ const node = await forAllTests(async () => {
 const { cgroupParent, endpoint } = node.runtime.containerd;
 const cgroupOf = (uid: string) => `${cgroupParent}/kubepods/besteffort/pod${uid}`;
 
-/** All that a kubelet has of a pod, with a volume in memory: its sandbox is at the runtime, unless it is of another one. */
+/**
+ * Creates everything that the kubelet has of a pod, including a tmpfs volume. Without `sandbox`, its sandbox is assumed
+ * to be in a different runtime.
+ */
 async function kubeletsPod(uid: string, name: string, { sandbox = true } = {}): Promise<void> {
   const directory = join(node.rootDir, 'pods', uid);
   const memory = join(directory, 'volumes', 'kubernetes.io~empty-dir', 'memory');
@@ -47,7 +52,7 @@ async function kubeletsPod(uid: string, name: string, { sandbox = true } = {}): 
   await runRawPod(node.runtime.cri, { name, uid, labels, cgroupParent: cgroupOf(uid), command: ['sleep', '1000000'] });
 }
 
-/** The cgroups in one, each with its processes. */
+/** Returns a cgroup and the cgroups below it, each with its processes. */
 async function cgroupsBelow(directory: string): Promise<string[]> {
   const names = await readdir(directory, { withFileTypes: true }).catch(() => []);
   const inner = names.filter((each) => each.isDirectory()).map(({ name }) => join(directory, name));
@@ -55,7 +60,7 @@ async function cgroupsBelow(directory: string): Promise<string[]> {
   return [`${directory}: ${processes}`, ...(await Promise.all(inner.map(cgroupsBelow))).flat()];
 }
 
-/** The files of a cgroup, of which each controller has its own, and the limits in them. */
+/** Returns the files of a cgroup, which show its controllers, and the values of those with limits. */
 async function limitsOf(directory: string): Promise<string[]> {
   const files = (await readdir(directory, { withFileTypes: true }).catch(() => [])).filter((each) => each.isFile());
   const isLimit =
@@ -67,8 +72,11 @@ async function limitsOf(directory: string): Promise<string[]> {
   return (await Promise.all(lines)).sort();
 }
 
-/** Everything below root and logs of these pods, byte by byte with its times, their mounts, cgroups and sandboxes. */
-async function picture(uids: readonly string[]) {
+/**
+ * Returns the complete state of these pods: the contents and times of their files and logs, and their mounts, cgroups
+ * and sandboxes.
+ */
+async function stateOf(uids: readonly string[]) {
   const hierarchies = await readHierarchies();
   const { items } = await node.runtime.cri.listPodSandbox({ filter: undefined }, { signal: noAbort });
   const { containers } = await node.runtime.cri.listContainers({ filter: undefined }, { signal: noAbort });
@@ -117,7 +125,7 @@ const listed = () => [
 test('an agent that starts, runs pods and stops leaves the pods of another kubelet unchanged, and lists them', async () => {
   await kubeletsPod('their-uid', 'theirs');
   await kubeletsPod('dead_uid', 'dead', { sandbox: false });
-  const before = await picture(theirs);
+  const before = await stateOf(theirs);
   await node.write('web', podManifest('web', [shell('main', steadily())]));
   const agent = await node.start();
   const { uid } = (await node.running('web')).metadata;
@@ -130,16 +138,16 @@ test('an agent that starts, runs pods and stops leaves the pods of another kubel
   const explained = (await agentClient(socketPath(node.rootDir)).text('/explain/node')).replace(/[\s│]+/g, ' ');
   expect(explained).toContain(`${cgroupParent}/kubepods contains the cgroup of a pod (${cgroupOf('their-uid')})`);
   expect(explained).toContain('cgroupRoot');
-  expect(await picture(theirs)).toMatchObject({ limits: before.limits });
+  expect(await stateOf(theirs)).toMatchObject({ limits: before.limits });
   await node.remove('web');
   await node.gone('web');
   agent.kill('SIGTERM');
   expect(await agent.ended).toBe(0);
-  expect(await picture(theirs)).toEqual(before);
+  expect(await stateOf(theirs)).toEqual(before);
 });
 
 test('--take-over=list prints what would be terminated, exits with 0 and changes nothing', async () => {
-  const before = await picture(theirs);
+  const before = await stateOf(theirs);
   const { code, out } = await statelet(...listed());
   expect(code).toBe(0);
   expect(out).toContain(`2 pods below ${node.rootDir} would be taken over.`);
@@ -147,7 +155,7 @@ test('--take-over=list prints what would be terminated, exits with 0 and changes
   for (const uid of theirs)
     expect(out).toContain(join(node.rootDir, 'pods', uid, 'volumes', 'kubernetes.io~empty-dir'));
   expect(out).not.toContain('refused');
-  expect(await picture(theirs)).toEqual(before);
+  expect(await stateOf(theirs)).toEqual(before);
 });
 
 test('--take-over=now changes nothing while a pod is running that this runtime does not know', async () => {
@@ -160,13 +168,13 @@ test('--take-over=now changes nothing while a pod is running that this runtime d
     command: ['sleep', '1000000'],
   });
   await kubeletsPod('else-uid', 'elsewhere', { sandbox: false });
-  const before = await picture([...theirs, 'else-uid']);
+  const before = await stateOf([...theirs, 'else-uid']);
   const { code, err } = await statelet(...listed().map((arg) => arg.replace('=list', '=now')));
   expect(code).toBe(1);
   expect(err).toMatch(
     /nothing was taken over: default\/elsewhere \(else-uid\): \d+ processes in its cgroup, but no sandbox on unix/,
   );
-  expect(await picture([...theirs, 'else-uid'])).toEqual(before);
+  expect(await stateOf([...theirs, 'else-uid'])).toEqual(before);
   await cri.removePodSandbox({ podSandboxId: elsewhere.sandboxId }, { signal: noAbort });
 });
 

@@ -11,7 +11,7 @@ import { installedCommand, statelet } from './support/statelet.ts';
 import { marksOf, traces } from './support/traces.ts';
 
 const examples = join(root, 'examples', 'pods');
-/** What the example with a hostPath leaves on the host, as it is meant to. */
+/** A directory that the hostPath example intentionally leaves on the host. */
 const left = '/var/tmp/statelet-example';
 
 const wasThere = existsSync(left);
@@ -113,9 +113,9 @@ describe('the command `statelet up` over the examples', () => {
 
   test('explains why a crashing container does not run', async () => {
     const out = await eventually('an explanation of the wait for its next run', async () => {
-      const told = await statelet('explain', 'pod/crash', '--state-dir', node.directory);
-      expect(told.code).toBe(0);
-      return told.out.includes('container failing keeps failing: exit code 3 after') && told.out;
+      const explanation = await statelet('explain', 'pod/crash', '--state-dir', node.directory);
+      expect(explanation.code).toBe(0);
+      return explanation.out.includes('container failing keeps failing: exit code 3 after') && explanation.out;
     });
     expect(out).toContain('container steady   running');
   });

@@ -1,4 +1,4 @@
-/** The secrets of a manifest URL and of its headers stay with the agent, whatever the server does. */
+/** The secrets in a manifest URL and its headers never leave the agent, whatever the server does. */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
@@ -12,27 +12,27 @@ import { statelet } from './support/statelet.ts';
 const secrets = ['hunter-user', 'hunter-two', 'aGlkZGVu', 'bearer-of-pods'] as const;
 const [user, password, token, bearer] = secrets;
 
-/** What the URL gives; it is told all that the agent sent. */
-let answer: (sent: string) => { readonly code: number; readonly words?: string; readonly body: string };
+/** Returns the response of the URL to a request, given the path and the Authorization header. */
+let respond: (sent: string) => { readonly code: number; readonly words?: string; readonly body: string };
 const server = await forAllTests(() =>
   loopbackServer(({ url, headers }, response) => {
-    const { code, words, body } = answer(`${url} ${headers.authorization}`);
+    const { code, words, body } = respond(`${url} ${headers.authorization}`);
     response.writeHead(code, words).end(body);
   }),
 );
 const steady = podManifest('steady', [shell('main', steadily())]);
-answer = () => ({ code: 200, body: JSON.stringify(steady) });
+respond = () => ({ code: 200, body: JSON.stringify(steady) });
 const url = `http://${user}:${password}@127.0.0.1:${server.port}/pods?token=${token}`;
 const node = await nodeForAllTests(() => runNode('httpCheckFrequency: 1s'), {
   args: ['--manifest-url', url, '--manifest-url-header', `Authorization: Bearer ${bearer}`],
 });
 
-/** All files that the agent keeps, with their modes. */
-async function kept(): Promise<{ file: string; mode: number; text: string }[]> {
+/** Returns all files that the agent stores, with their modes. */
+async function storedFiles(): Promise<{ file: string; mode: number; text: string }[]> {
   const directory = join(node.rootDir, 'statelet');
-  const found = await readdir(directory, { recursive: true, withFileTypes: true });
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   return Promise.all(
-    found
+    entries
       .filter((entry) => entry.isFile())
       .map(async ({ parentPath, name }) => {
         const file = join(parentPath, name);
@@ -44,16 +44,16 @@ async function kept(): Promise<{ file: string; mode: number; text: string }[]> {
 const secretsIn = (text: string) => secrets.filter((secret) => text.includes(secret));
 
 async function shownByCommands(): Promise<string> {
-  const asked = [
+  const commands = [
     ['explain', 'node'],
     ['explain', 'steady'],
     ['describe', 'steady'],
     ['get', 'events'],
     ['get', 'pods'],
   ];
-  const answers = await Promise.all(asked.map((words) => statelet(...words, '--root-dir', node.rootDir)));
+  const outputs = await Promise.all(commands.map((words) => statelet(...words, '--root-dir', node.rootDir)));
   const objects = await Promise.all(['/node', '/api/v1/pods', '/explain/node'].map((each) => node.ask(each)));
-  return JSON.stringify([answers, objects]);
+  return JSON.stringify([outputs, objects]);
 }
 
 const problem = () =>
@@ -66,11 +66,11 @@ test('URL secrets are not shown or stored if the URL works, is rejected, echoes 
   await node.running('steady');
   expect(secretsIn(await shownByCommands())).toEqual([]);
 
-  answer = (sent) => ({ code: 403, words: `no ${sent}`, body: sent });
+  respond = (sent) => ({ code: 403, words: `no ${sent}`, body: sent });
   expect(await problem()).toContain('the server answered 403');
   expect(secretsIn(await shownByCommands())).toEqual([]);
 
-  answer = (sent) => ({ code: 200, body: JSON.stringify({ ...steady, kind: sent, [sent]: 1 }) });
+  respond = (sent) => ({ code: 200, body: JSON.stringify({ ...steady, kind: sent, [sent]: 1 }) });
   await eventually('the nonsense is told', async () => (await problem()).includes('expected Pod'));
   expect(secretsIn(await shownByCommands())).toEqual([]);
 
@@ -79,7 +79,7 @@ test('URL secrets are not shown or stored if the URL works, is rejected, echoes 
   expect(secretsIn(await shownByCommands())).toEqual([]);
 
   expect(secretsIn(node.agent.out() + node.agent.err())).toEqual([]);
-  const files = await kept();
+  const files = await storedFiles();
   expect(files.some(({ text }) => text.includes('steady'))).toBe(true);
   for (const { file, mode, text } of files)
     expect([file, mode, secretsIn(`${file} ${text}`)]).toEqual([file, 0o600, []]);

@@ -38,7 +38,10 @@ beforeAll(async () => {
   });
 });
 
-/** A word for a command that no other process of this host has, not even one of another run of these tests. */
+/**
+ * Returns a word for a command line that no other process on this host has, not even one from a concurrent run of these
+ * tests.
+ */
 const uniqueWord = (name: string) => `${name}-${process.pid}`;
 
 /** Returns the processes with a word among the arguments of their command lines. */

@@ -19,8 +19,8 @@ let { agent } = node;
 
 const end = 'that is all';
 
-/** What a script says in a container of a pod, line by line. */
-async function saidBy(name: string, script: string, spec: Partial<PodSpec>, more: Partial<Container> = {}) {
+/** Runs a script in a container of a pod, and returns its output line by line. */
+async function outputOf(name: string, script: string, spec: Partial<PodSpec>, more: Partial<Container> = {}) {
   const main = shell('main', steadily(`{ ${script}; } 2>&1; echo ${end}`), more);
   await node.write(name, podManifest(name, [main], spec));
   return node.log(await node.running(name), 'main', end);
@@ -36,7 +36,7 @@ test('downwardAPI: a container sees the labels of the pod, and they are updated 
   const volumes = [{ name: 'info', projected: { sources: [{ downwardAPI: { items } }] } }];
   const script = [
     'cat /info/labels /info/of/main/memory; echo; touch /info/own',
-    // Whoever goes through ..data sees all files of one version.
+    // Files read through `..data` all belong to one version.
     'until grep -q two /info/labels; do sleep 0.05; done; cat /info/..data/labels; echo; readlink /info/labels',
   ].join('; ');
   const main = shell('main', steadily(`{ ${script}; } 2>&1; echo ${end}`), {
@@ -62,7 +62,7 @@ test('downwardAPI: a container sees the labels of the pod, and they are updated 
 });
 
 test('C26: an emptyDir in memory has its size, and with an fsGroup the group owns it including a new subPath', async () => {
-  const said = await saidBy(
+  const lines = await outputOf(
     'owned',
     `df -m /memory | awk 'END { print $2 }'; for each in /memory /memory-part /disk /disk-part; do
       touch $each/file; stat -c '%a %g' $each; stat -c %g $each/file; done; id -G`,
@@ -84,12 +84,12 @@ test('C26: an emptyDir in memory has its size, and with an fsGroup the group own
   );
   const inMemory = ['3777 4711', '4711'];
   const onDisk = ['2777 4711', '4711'];
-  expect(said).toEqual(['3', ...inMemory, ...inMemory, ...onDisk, ...onDisk, '2345 4711']);
+  expect(lines).toEqual(['3', ...inMemory, ...inMemory, ...onDisk, ...onDisk, '2345 4711']);
 });
 
 test('optional missing ConfigMaps and Secrets result in volumes without files and unset variables', async () => {
   const [name, optional] = ['extra', true];
-  const said = await saidBy(
+  const lines = await outputOf(
     'optional',
     'ls -A /both /key /settings | grep -v ^[.][.]; touch /both/x /key/x /settings/x; env | grep SETTING || echo unset',
     {
@@ -108,7 +108,7 @@ test('optional missing ConfigMaps and Secrets result in volumes without files an
       volumeMounts: ['settings', 'key', 'both'].map((each) => ({ name: each, mountPath: `/${each}` })),
     },
   );
-  expect(said.filter((line) => line !== '')).toEqual([
+  expect(lines.filter((line) => line !== '')).toEqual([
     '/both:',
     '/key:',
     '/settings:',
@@ -122,7 +122,7 @@ describe('C26: subPath', () => {
   const whole = [{ name: 'data', mountPath: '/data' }];
 
   test('exposes only a part of a volume to a container: a directory, a file, or one that a variable names', async () => {
-    const said = await saidBy(
+    const lines = await outputOf(
       'partial',
       'echo x > /made/file; cat /one; find /data | sort; touch /read-only/no',
       {
@@ -139,7 +139,7 @@ describe('C26: subPath', () => {
         ],
       },
     );
-    expect(said).toEqual([
+    expect(lines).toEqual([
       'text',
       '/data',
       '/data/of',
@@ -253,14 +253,14 @@ test('C21: a variable can be read from a file that an init container wrote, and 
     { name: 'HOST', valueFrom: { fieldRef: { fieldPath: 'status.hostIP' } } },
     { name: 'ALL', value: '$(FROM) $(MISSING) $$(FROM)' },
   ];
-  const said = await saidBy('informed', 'echo "$ALL"; echo "$HOST"; ls /data', spec, { env });
+  const lines = await outputOf('informed', 'echo "$ALL"; echo "$HOST"; ls /data', spec, { env });
   const { hostIP } = (await node.running('informed')).status ?? {};
-  expect(said).toEqual(['a file $(MISSING) $(FROM)', hostIP, 'ls: /data: No such file or directory']);
+  expect(lines).toEqual(['a file $(MISSING) $(FROM)', hostIP, 'ls: /data: No such file or directory']);
 });
 
 describe('names', () => {
   test('C18, C19, C20: include host aliases, the FQDN as hostname, and a custom resolver', async () => {
-    const said = await saidBy('named', 'hostname; cat /etc/resolv.conf; tail -n 4 /etc/hosts', {
+    const lines = await outputOf('named', 'hostname; cat /etc/resolv.conf; tail -n 4 /etc/hosts', {
       hostname: 'front',
       subdomain: 'shop',
       setHostnameAsFQDN: true,
@@ -273,9 +273,9 @@ describe('names', () => {
       },
     });
     const { podIP } = (await node.running('named')).status ?? {};
-    // This node is given no domain of a cluster.
+    // The node has no cluster domain.
     const domain = 'shop.default.svc.';
-    expect(said).toEqual([
+    expect(lines).toEqual([
       `front.${domain}`,
       'search one.example two.example',
       'nameserver 192.0.2.53',
@@ -289,10 +289,10 @@ describe('names', () => {
 
   test('C18, C19: are those of the host for a pod on the host network', async () => {
     const hostAliases = [{ ip: '192.0.2.1', hostnames: ['alias'] }];
-    const said = await saidBy('hosted', 'head -n 1 /etc/hosts; tail -n 1 /etc/hosts; hostname', {
+    const lines = await outputOf('hosted', 'head -n 1 /etc/hosts; tail -n 1 /etc/hosts; hostname', {
       hostNetwork: true,
       hostAliases,
     });
-    expect(said).toEqual(['# Kubernetes-managed hosts file (host network).', '192.0.2.1\talias', hostname()]);
+    expect(lines).toEqual(['# Kubernetes-managed hosts file (host network).', '192.0.2.1\talias', hostname()]);
   });
 });

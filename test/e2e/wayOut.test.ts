@@ -12,14 +12,14 @@ import { marksOf, traces } from './support/traces.ts';
 
 jest.setTimeout(120_000);
 
-/** The lines of the table that translates addresses in which a text is. */
+/** Returns the rules of the nat table that contain this text. */
 async function natRules(text: string): Promise<string[]> {
   const saved = await run('iptables-save', ['-t', 'nat'], { signal: noAbort });
   return saved.split('\n').filter((line) => line.includes(text));
 }
 
-/** What follows `-A` in a saved rule, its quoted comment as one word. */
-const wordsOf = (rule = ''): string[] =>
+/** Splits a saved rule into the arguments after `-A`, each quoted comment being one argument. */
+const ruleArguments = (rule = ''): string[] =>
   [...rule.matchAll(/"((?:[^"\\]|\\.)*)"|(\S+)/g)]
     .slice(1)
     .map(([, quoted, word]) => quoted?.replaceAll('\\', '') ?? word ?? '');
@@ -39,8 +39,8 @@ test('the pods share one outbound NAT rule, even after a second start, and it is
     await runRawPod(node.cri, idle('three', node));
     const rules = await natRules(subnet);
     expect(rules).toEqual([expect.stringMatching(/^-A POSTROUTING -s \S+ ! -d \S+ .*-j MASQUERADE$/)]);
-    // Somebody loads other rules.
-    await run('iptables', ['--wait', '5', '-t', 'nat', '-D', ...wordsOf(rules[0])], { signal: noAbort });
+    // Removes the rule, as happens when another program loads its own rules.
+    await run('iptables', ['--wait', '5', '-t', 'nat', '-D', ...ruleArguments(rules[0])], { signal: noAbort });
     expect(await natRules(subnet)).toEqual([]);
     await node.containerd.restoreMasquerade();
     await node.containerd.restoreMasquerade();
@@ -50,7 +50,10 @@ test('the pods share one outbound NAT rule, even after a second start, and it is
   expect(await traces(marks)).toEqual([]);
 });
 
-/** As a containerd leaves it that is killed when the network of a sandbox has been made and the sandbox has not. */
+/**
+ * Leaves what remains when containerd is killed after it has set up the network of a sandbox and before it has created
+ * the sandbox.
+ */
 async function interruptedSandbox(node: TestContainerd, sandboxId: string, hostPort: number): Promise<string> {
   const { network, cniData } = layoutOf(node.directory);
   const address = node.containerd.podCidr.replace('0/24', '77');

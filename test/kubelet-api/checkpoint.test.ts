@@ -29,7 +29,7 @@ afterEach(() => rmSync(root, { recursive: true }));
 const { pod } = seenPod(
   podView({
     init: { first: waiting() },
-    // The postStart hook of `hooked` runs.
+    // `hooked` counts as waiting, because its postStart hook is still running.
     main: { main: running({ containerId: 'c0ffee' }), slow: waiting(), hooked: waiting() },
     meta: { name: 'web', namespace: 'shop', uid: 'u1' },
   }),

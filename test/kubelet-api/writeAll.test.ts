@@ -19,7 +19,7 @@ test('the next chunk is generated once the previous one has been sent, or never 
       made.push(-1);
     }
   }
-  // Nothing else of a response is used.
+  // Safe cast: nothing else of the response is used.
   const done = writeAll({ write } as unknown as ServerResponse, chunks(), gone.signal);
   await wait(10);
   expect(made).toEqual([1]);

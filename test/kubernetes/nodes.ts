@@ -1,6 +1,6 @@
 import { type NodeObject, type NodeState, nodeObject } from '../../kubernetes/node/nodeObject.ts';
 
-/** When the nodes of tests were created: 2026-01-01T00:00:00Z. */
+/** Creation time of the nodes of tests, 2026-01-01T00:00:00Z. */
 export const STARTED = Date.UTC(2026, 0, 1);
 
 const GIB = 2 ** 30;

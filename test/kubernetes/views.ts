@@ -1,4 +1,4 @@
-/** Views of pods as the machines build them, for tests of statuses, tables and explanations. */
+/** Builds views of pods like the machines, for tests of statuses, tables and explanations. */
 import type { Container } from '../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { podStatus } from '../../kubernetes/status/status.ts';
@@ -21,7 +21,7 @@ export interface ShownPod extends PodView, ActorView {
 }
 
 interface ShownContainer extends ContainerView, ActorView {
-  /** The actors of probes, and that of the image it waits for. */
+  /** The actors of its probes, and that of its image if it waits for one. */
   readonly children?: readonly ActorNode[];
 }
 
@@ -60,7 +60,7 @@ export const exited = (exitCode: number, more: Partial<ShownContainer> = {}): St
   ...more,
 });
 
-/** Returns a container that waits for a restart after such a run. */
+/** Returns a container that waits for its restart after a run with this exit code. */
 export const backOff = (exitCode: number, more: Partial<ShownContainer> = {}): State =>
   waiting('CrashLoopBackOff', { lastRun: run(exitCode), restartCount: 1, willRestart: true, ...more });
 

@@ -1,4 +1,7 @@
-/** Whoever opens a region of a chart finds its guards and actions beside it: the setup has what several regions share. */
+/**
+ * Tests that a guard or action of only one region is defined beside it, so that the setup contains only what several
+ * regions share.
+ */
 import { describe, expect, test } from '@jest/globals';
 import type { AnyStateMachine } from 'xstate';
 import { containerMachine } from '../../machines/container/chart.ts';

@@ -1,4 +1,4 @@
-/** Mutations that break the rules on a container: what it is, its image, names, environment, logs and probes. */
+/** Mutations that break the rules on containers: their spec, image, names, environment, logs and probes. */
 import type { Mutation } from './mutation.ts';
 
 export const containerMutations: readonly Mutation[] = [

@@ -1,6 +1,7 @@
 /**
- * One way at least to break each rule of docs/conformance.md that is kept: `npm run conformance -- --mutate` makes each
- * mutation in a copy of the package and sees a test of that rule go red. What survives is a rule that nothing holds.
+ * Ways to break the rules of docs/conformance.md, at least one for each rule that is kept. The command
+ * `npm run conformance -- --mutate` applies each mutation to a copy of the package, and expects a test of the rule to
+ * fail. If a mutation survives, no test enforces its rule.
  */
 import { claimMutations } from './claims.ts';
 import { clusterMutations } from './cluster.ts';

@@ -1,13 +1,13 @@
 /** One way to break a rule of docs/conformance.md. */
 export interface Mutation {
-  /** The number of the rule, `C7`. */
+  /** The number of the rule, e.g. `C7`. */
   readonly rule: string;
-  /** What is wrong then, in the words of the rule. */
+  /** The resulting misbehavior, in the words of the rule. */
   readonly breaks: string;
-  /** The file of the product, and the text that stands in it exactly once. */
+  /** The product file to change. It contains `find` exactly once. */
   readonly file: string;
   readonly find: string;
   readonly put: string;
-  /** The tests that must notice, where they are not all fast ones that carry the number. */
+  /** The tests that must fail. Default: the fast tests whose titles contain the rule's number. */
   readonly tests?: readonly string[];
 }

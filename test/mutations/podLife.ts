@@ -1,4 +1,4 @@
-/** Mutations that break the rules on the order of work of a pod: phases, starts, restarts, ends. */
+/** Mutations that break the rules on the order of work in a pod: phases, starts, restarts and termination. */
 import type { Mutation } from './mutation.ts';
 
 export const podLifeMutations: readonly Mutation[] = [

@@ -1,16 +1,18 @@
 import { FIRST_FURTHER, furtherTitles } from '../../testing/simulation/soak/playNumbered.ts';
 
-/** A fault put into the node on purpose: `npm run soak -- --faulty` shows that a simulation finds it. */
+/** A deliberate fault in the node, which a simulation must find: `npm run soak -- --faulty`. */
 export interface SeededFault {
-  /** By which it is picked. */
+  /** Selects the fault on the command line. */
   readonly name: string;
-  /** What is wrong then. */
+  /** The resulting misbehavior. */
   readonly breaks: string;
-  /** The file of the product, and the text that stands in it exactly once. */
+  /** The product file to change. It contains `find` exactly once. */
   readonly file: string;
   readonly find: string;
   readonly put: string;
-  /** The number of the story that has found it, which is told first: many have to be told before it otherwise. */
+  /**
+   * The number of the story that finds the fault. It runs first, because otherwise many stories would run before it.
+   */
   readonly story?: number;
 }
 

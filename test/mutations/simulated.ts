@@ -1,4 +1,4 @@
-/** Faults put into the node on purpose: `npm run soak -- --faulty` shows that a simulation finds each of them. */
+/** Deliberate faults in the node. `npm run soak -- --faulty` checks that a simulation finds each of them. */
 
 import { numberOfStory, type SeededFault } from './seededFault.ts';
 import { faultsOfClaims } from './simulatedClaims.ts';
@@ -6,7 +6,7 @@ import { faultsOfEvictions } from './simulatedEvictions.ts';
 import { faultsOfMachines } from './simulatedMachines.ts';
 import { faultsOfObjects } from './simulatedObjects.ts';
 
-/** Faults in what is done, read and told. */
+/** Faults in effects, reads and notifications. */
 const others: readonly SeededFault[] = [
   {
     name: 'image-in-use',

@@ -1,7 +1,7 @@
-/** Faults in what machines decide. */
+/** Faults in the decisions of machines. */
 import { numberOfStory, type SeededFault } from './seededFault.ts';
 
-/** The back-off of a crash, which is ten hours under a condition. */
+/** Returns code that makes the back-off after a crash ten hours if the condition holds. */
 const afterTenHours = (condition: string): string =>
   [
     'const counted = waitAfterRun(context);',

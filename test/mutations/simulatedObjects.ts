@@ -1,4 +1,4 @@
-/** Faults in what pods get of a cluster, which stories of its objects and tokens find. */
+/** Faults in what pods get from a cluster, which stories about objects and tokens find. */
 import { numberOfStory, type SeededFault } from './seededFault.ts';
 
 export const faultsOfObjects: readonly SeededFault[] = [

@@ -1,4 +1,4 @@
-/** The page about the hosts on which the node is tested. */
+/** The page that lists the hosts on which the node is tested. */
 import { describe, expect, test } from '@jest/globals';
 import { type HostResults, hostsPage, mergeResults, parseHostResults } from '../../scripts/hostsPage.ts';
 

@@ -1,4 +1,4 @@
-/** The list of the metrics that a kubelet declares, made from a source of a few files. */
+/** The list of the kubelet's metrics, generated from a source tree of a few files. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -13,7 +13,10 @@ afterEach(() => {
 
 const METRICS = '"k8s.io/component-base/metrics"';
 
-/** A source in which the program imports these files besides the ones that the list always reads. */
+/**
+ * Creates a source tree in which the program imports these files, in addition to the files that the generator always
+ * reads.
+ */
 function sourceWith(files: Readonly<Record<string, string>>): string {
   const root = mkdtempSync(join(tmpdir(), 'kubernetes-'));
   directories.push(root);

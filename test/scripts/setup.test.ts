@@ -1,4 +1,4 @@
-/** What `npm start` and `npm test` set up and run, in a copy of the package with stand-ins for the programs. */
+/** Setup and runs of `npm start` and `npm test`, in a copy of the package with stand-ins for the programs. */
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -54,12 +54,12 @@ async function program(path: string, script: string): Promise<void> {
 
 const note = (name: string) => `await (await import('node:fs/promises')).appendFile('${calls}', '${name}\\n');\n`;
 
-/** Programs that are no static ones, found before those of the host. */
+/** Puts stand-ins that are not static binaries before the programs of the host on the PATH. */
 async function withoutStaticPrograms(): Promise<void> {
   for (const name of ['busybox', 'catatonit']) await program(`bin/${name}`, '');
 }
 
-/** Starts the script as npm does, by the host's own Node. */
+/** Starts the script as npm does, with the host's own Node.js. */
 function setup(...args: string[]): Statelet {
   const host = (process.env.PATH ?? '').split(':').filter((each) => !each.includes('node_modules'));
   const env = { PATH: [join(directory, 'bin'), ...host].join(':'), INIT_CWD: tmpdir() };
@@ -180,7 +180,7 @@ describe('npm test', () => {
     expect(err).toContain('statelet: 2 tests were left out; they count as failed\n');
   });
 
-  /** Writes a jest whose runs end with these results, one after the other. */
+  /** Writes a stand-in for Jest whose successive runs produce these results. */
   const jestRuns = async (...runs: readonly { readonly numbers: object; readonly code: number }[]) => {
     const script = ['echo "$*" >> jest-calls', 'run=$(wc -l < jest-calls)', 'case $run in'];
     for (const [index, { numbers, code }] of runs.entries()) {

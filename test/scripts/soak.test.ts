@@ -55,7 +55,7 @@ test('a signal stops the faulty node before its copy is removed', async () => {
   child.stderr.on('data', (data) => {
     said += data;
   });
-  // The node that runs in it has begun to keep what it has compiled.
+  // The Node.js process that runs the copy has started to write its compile cache.
   const hasBegun = () => readdirSync(directory).some((copy) => existsSync(join(directory, copy, '.compiled')));
   while (!hasBegun()) await setTimeout(50);
   child.kill('SIGINT');
@@ -91,7 +91,7 @@ test('a signal to npm stops the soak that it runs', async () => {
     said += data;
     if (said.endsWith('seeds from 5\n')) child.kill('SIGTERM');
   });
-  // When nobody can write there any more.
+  // No process writes to the stream any more.
   await once(child, 'close');
   expect(said).toMatch(/, stopped by SIGTERM\n$/);
 });

@@ -94,7 +94,7 @@ test('npm run unit -- --changed leaves out the farthest tests if all would take 
   git('commit', '--quiet', '--message', 'Add tests of a node');
   await write('base/text.ts', "export const text = 'changed';");
   const { tests, messages } = listChangedTests('--changed');
-  // Each test of a node counts 5 s of the 90 s until its duration is known.
+  // Each node test counts as 5 s of the 90 s until its duration is known.
   const selectedCount = 17;
   expect(tests).toEqual([
     'test/base/near.test.ts',

@@ -29,7 +29,7 @@ const secondDisk = '/tmp/package.tar';
 describe('the image', () => {
   let steps: string[];
 
-  /** Pretends to run a step, and leaves the files that the next ones read. */
+  /** Pretends to run a step, and writes the files that later steps read. */
   const runStep = async (program: string, args: readonly string[]): Promise<void> => {
     steps.push([program, ...args].join(' '));
     if (program === 'mmdebstrap') {
@@ -117,7 +117,7 @@ test('the NUMA nodes of the machine contain all of its memory', () => {
 });
 
 describe('QEMU', () => {
-  /** Writes a stand-in for QEMU that notes its process ID and accelerator, and then does this. */
+  /** Writes a stand-in for QEMU that records its process ID and accelerator, and then runs this script. */
   async function qemu(script: string): Promise<string> {
     const program = join(directory, 'qemu');
     await writeFile(program, `#!/bin/sh\necho "$$ $2" >> ${directory}/started\n${script}\n`);

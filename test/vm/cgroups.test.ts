@@ -19,7 +19,7 @@ import {
 const MIB = 2 ** 20;
 const POD_PIDS = 64;
 
-/** Needs more memory than its container may have. */
+/** Allocates more memory than the container's limit. */
 const fillMemory = 'x=$(yes | head -c 200000000); echo $x';
 
 beforeAll(async () => {
@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 afterAll(() => removePods('limited', 'greedy'));
 
-/** Reads files of a cgroup by their names. */
+/** Reads several files of a cgroup, by name. */
 const cgroupFiles = async (cgroup: string, ...names: readonly string[]) =>
   Object.fromEntries(await Promise.all(names.map(async (name) => [name, await cgroupFile(cgroup, name)])));
 
@@ -109,7 +109,8 @@ test('C25: the kernel parameters and the iptables chains of a kubelet are set', 
 test('an OOM kill of a container is reported, and the container restarts', async () => {
   const resources = { limits: { memory: '32Mi' } };
   await addPod(podManifest('greedy', [shell('main', fillMemory, { resources })]));
-  // containerd 1.7 misses an OOM kill if systemd removes the scope before its shim has read the event, so any run counts.
+  // containerd 1.7 misses an OOM kill if systemd removes the scope before its shim has read the event, so any run
+  // counts.
   await podUntil('is OOMKilled', 'greedy', ({ status }: Pod) => {
     const { state, lastState } = status?.containerStatuses?.[0] ?? {};
     return [state?.terminated, lastState?.terminated].some(
@@ -121,7 +122,7 @@ test('an OOM kill of a container is reported, and the container restarts', async
 
 test('/stats/summary has the PSI of the node, the pod and the container', async () => {
   await runningPod('limited');
-  // Its shape is that of the node's own code.
+  // The response has this shape, because the node's own code defines it.
   const { node, pods } = (await queryNode('/stats/summary')) as Summary;
   const data = { total: expect.any(Number), avg10: expect.any(Number) };
   const withPsi = {

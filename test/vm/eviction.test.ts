@@ -1,4 +1,7 @@
-/** A node that runs short of memory, disk space and processes. The pods come from an API server, because static pods are critical. */
+/**
+ * A node that runs short of memory, disk space and processes. The pods come from an API server, because static pods
+ * are critical.
+ */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { podManifest, shell, steadily } from '../e2e/support/manifests.ts';
@@ -9,12 +12,12 @@ const MIB = 2 ** 20;
 
 let cluster: VmCluster;
 
-/** Runs a command in the machine that prints a number. */
+/** Runs a command on the machine that prints a number. */
 const amount = async (command: string): Promise<number> => Number(await run(command));
 
 beforeAll(async () => {
   await run('systemctl stop statelet');
-  // The working set of the machine excludes the memory of the kernel and the inactive page cache.
+  // The machine's working set excludes kernel memory and the inactive page cache.
   const workingSet = await amount(
     "awk '/^(anon|file) / { sum += $2 } /^inactive_file / { sum -= $2 } END { print sum }' /sys/fs/cgroup/memory.stat",
   );
@@ -25,7 +28,7 @@ beforeAll(async () => {
   );
   const tasks = await amount("sed 's/.*\\/\\([0-9]*\\) .*/\\1/' /proc/loadavg");
   cluster = await startCluster({
-    // The agent itself uses a part of the memory that is available when it does not run.
+    // The agent does not run yet, and later uses part of the available memory itself.
     evictionHard: {
       'memory.available': `${Math.round((memory - 500 * MIB) / MIB)}Mi`,
       'nodefs.available': `${Math.round((disk - 500 * MIB) / MIB)}Mi`,
@@ -49,12 +52,12 @@ const evicted = (name: string): Promise<Pod> =>
 const resources = { requests: { memory: '16Mi' } };
 
 /**
- * Returns a script that runs a command and then ignores SIGTERM, so that the container is killed. Like on a kubelet, an
- * evicted pod whose containers exit with 0 ends as Succeeded.
+ * Returns a script that runs a command and then ignores SIGTERM, so that the container is killed. As with the kubelet,
+ * an evicted pod whose containers exit with 0 ends as Succeeded.
  */
 const untilKilled = (command: string): string => `${command}; sleep 1000000`;
 
-/** Returns a pod that writes a file of this size to an emptyDir and then waits. */
+/** Returns a pod that writes a file of `sizeMib` MiB to an emptyDir and then waits. */
 const writingPod = (name: string, sizeMib: number, emptyDir: { medium?: 'Memory'; sizeLimit?: string }) =>
   podManifest(
     name,
@@ -67,7 +70,7 @@ const writingPod = (name: string, sizeMib: number, emptyDir: { medium?: 'Memory'
     { volumes: [{ name: 'data', emptyDir }] },
   );
 
-/** The evicted pod has the condition that tells the cluster why. */
+/** The condition by which the cluster recognizes an evicted pod. */
 const disruption = { type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet' };
 
 const containerOf = ({ status }: Pod) => status?.containerStatuses?.map(({ containerID }) => containerID);

@@ -1,4 +1,4 @@
-/** The tests in a virtual machine, which share one machine and so run one file after the other. */
+/** The tests on a virtual machine. They share one machine, so the files run sequentially. */
 import { projectConfig } from '../../jest.config.mjs';
 
 export default {
@@ -6,7 +6,7 @@ export default {
   rootDir: '../..',
   testMatch: ['<rootDir>/test/vm/**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/'],
-  // An emulated machine takes minutes for a reboot.
+  // Milliseconds. Rebooting an emulated machine takes minutes.
   testTimeout: 900_000,
   maxWorkers: 1,
 };

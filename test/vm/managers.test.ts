@@ -39,7 +39,7 @@ afterAll(async () => {
 
 const removeStates = () => run(`rm -f ${ROOT_DIR}/cpu_manager_state ${ROOT_DIR}/memory_manager_state`);
 
-/** A Guaranteed pod, because its requests are its limits. */
+/** Returns a pod that is Guaranteed because it has limits only, which are also its requests. */
 const guaranteed = (name: string, cpu: string, memory: string) =>
   podManifest(name, [shell('main', steadily(), { resources: { limits: { cpu, memory } } })]);
 

@@ -1,4 +1,4 @@
-/** Processes that the kernel kills, in a container and in the whole machine. */
+/** Processes killed by the kernel, in a container and in the whole machine. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { podManifest, shell, steadily } from '../e2e/support/manifests.ts';
 import { addPod, inVm, listEvents, podUntil, removePods, run, runningPod, startNode } from './support/host.ts';

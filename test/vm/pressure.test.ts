@@ -27,7 +27,7 @@ afterAll(() => removePods('busy', 'throttled', 'writing'));
 
 /** Returns the statistics of a pod's only container. */
 async function containerStats(name: string): Promise<ContainerStats | undefined> {
-  // Its shape is that of the node's own code.
+  // The response has this shape, because the node's own code defines it.
   const { pods } = (await queryNode('/stats/summary')) as Summary;
   return pods.find(({ podRef }) => podRef.name === `${name}-vm`)?.containers[0];
 }

@@ -1,4 +1,4 @@
-/** A node whose machine is rebooted. */
+/** A node whose machine reboots. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { podManifest, shell, steadily } from '../e2e/support/manifests.ts';
 import {

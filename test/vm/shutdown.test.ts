@@ -1,4 +1,4 @@
-/** A node that delays the shutdown of its machine by a lock of the real logind. */
+/** A node that delays the shutdown of its machine by an inhibitor lock of the real logind. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { podManifest, shell, steadily } from '../e2e/support/manifests.ts';
 import { addPod, inVm, queryNode, reboot, removePods, run, runningPod, startNode } from './support/host.ts';

@@ -1,4 +1,7 @@
-/** A node whose machine has swap. The pods come from an API server, because static pods are critical and may not swap. */
+/**
+ * A node whose machine has swap. The pods come from an API server, because static pods are critical and may not
+ * swap.
+ */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { podManifest, shell, steadily } from '../e2e/support/manifests.ts';
@@ -23,7 +26,7 @@ afterAll(async () => {
   await run(`swapoff ${SWAP_FILE} && rm ${SWAP_FILE}`);
 });
 
-/** Returns a number of /proc/meminfo in bytes. */
+/** Returns a value of /proc/meminfo in bytes. */
 const memoryInfo = async (name: string): Promise<number> =>
   Number(await run(`sed -n 's/^${name}: *\\([0-9]*\\) kB/\\1/p' /proc/meminfo`)) * 1024;
 

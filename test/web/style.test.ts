@@ -16,7 +16,7 @@ const tokens = new Map(
   ]),
 );
 
-/** Returns the contrast ratio as defined by WCAG 2. */
+/** Returns the relative luminance of a color as defined by WCAG 2. */
 function luminance(colour: string): number {
   const parts = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16) / 255);
   const [red = 0, green = 0, blue = 0] = parts.map((part) =>
@@ -31,12 +31,12 @@ function contrast(one: string, other: string): number {
 }
 
 const PAPERS = ['panel', 'raised', 'hover', 'accent-bg', 'past-bg'];
-/** On any of them. */
+/** Text colors that must be readable on every background. */
 const TEXTS = ['text', 'text-2', 'text-3', 'retry', 'failed', 'broken', 'past', 'accent'];
 /** Texts of healthy actors have no color in a selected row or in the past. */
 const CALM_TEXTS = ['steady', 'working', 'waiting', 'done'];
 
-/** Texts on their own background. */
+/** Colors of texts that have their own background, with that background. */
 const ON_FILLS = [
   ['retry', 'retry-bg'],
   ['retry-on', 'retry-fill'],

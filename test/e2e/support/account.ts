@@ -1,10 +1,10 @@
-/** The service account of the pods that name none: no pod is admitted before it is there. */
+/** The service account of pods that specify none. The API server admits no pod until it exists. */
 import type { ApiServer } from '../../../testing/apiserver/apiServer.ts';
 import { eventually } from './eventually.ts';
 
 const ACCOUNT = '/api/v1/namespaces/default/serviceaccounts/default';
 
-/** Waits until a new cluster has it in its default namespace. */
+/** Waits until the default namespace of a new cluster has its service account. */
 export async function accountIsThere(server: Pick<ApiServer, 'request'>): Promise<void> {
   await eventually('the account is there', () => server.request('GET', ACCOUNT).catch(() => undefined));
 }

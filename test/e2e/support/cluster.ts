@@ -10,17 +10,17 @@ import type { Statelet } from './statelet.ts';
 export interface TestCluster<N extends TestNode = UpNode> {
   readonly server: ApiServer;
   readonly node: N;
-  /** Its first agent. */
+  /** The first agent of the node. */
   readonly agent: Statelet;
-  /** That of an administrator. */
+  /** Kubeconfig of an administrator. */
   readonly kubeconfig: string;
-  /** Starts the node's agent and waits for nothing. */
+  /** Starts the node's agent without waiting for it. */
   launch(): Statelet;
-  /** Has the API server die: what it knows stays. */
+  /** Stops the API server. Its objects remain. */
   stopServing(): Promise<void>;
-  /** Serves it again, at the port that it had. */
+  /** Starts the API server again on the same port. */
   serveAgain(): Promise<void>;
-  /** Makes a namespace whose pods get no token. */
+  /** Creates a namespace whose pods get no token. */
   addNamespace(name: string): Promise<void>;
   end(): Promise<void>;
 }
@@ -82,7 +82,7 @@ export async function clusterOf<N extends TestNode>(
   };
 }
 
-/** Who vouches for the API server and its clients, in PEM. */
+/** Returns the CA certificate of the API server and its clients as PEM. */
 function authorityIn(kubeconfig: string): string {
   const [{ cluster }] = JSON.parse(kubeconfig).clusters;
   return Buffer.from(cluster['certificate-authority-data'], 'base64').toString();

@@ -15,18 +15,18 @@ export interface TestContainerd {
   readonly directory: string;
   readonly containerd: ManagedContainerd;
   readonly cri: Cri;
-  /** Starts it again, or attaches to it. */
+  /** Restarts containerd, or attaches to it if it runs. */
   again(): Promise<ManagedContainerd>;
-  /** Ends it with all its pods and removes its directory. */
+  /** Stops containerd with all its pods, and removes its directory. */
   end(): Promise<void>;
 }
 
-/** Calls to a runtime in a test end by the test's own time limit. */
+/** A signal that never aborts, because the test's own time limit bounds calls to a runtime. */
 export const noAbort = new AbortController().signal;
 
 /**
- * Starts a private containerd, with these runtime handlers beside `runc`; a host that cannot run one fails the test by
- * saying what is missing.
+ * Starts a private containerd with these runtime handlers in addition to `runc`. On a host that cannot run one, the
+ * test fails with a message that names what is missing.
  */
 export async function startTestContainerd(
   handlers: readonly string[] = [],
@@ -38,7 +38,7 @@ export async function startTestContainerd(
   let cri: Cri | undefined;
   const end = async () => {
     cri?.close();
-    // Without its directory nobody could end it any more.
+    // Removes the directory last, because containerd cannot be stopped without it.
     await containerd?.stop(noAbort);
     await rm(directory, { recursive: true, force: true });
   };
@@ -58,9 +58,9 @@ export async function startTestContainerd(
 }
 
 interface TestContainerdOptions {
-  /** Whether what is in `certs.d` of its directory says how registries are reached. */
+  /** Whether containerd reads its registry configuration from `certs.d` in its directory. */
   readonly registries?: boolean;
-  /** Parent of its directory. Default: the system's directory of temporary files. */
+  /** Parent of its directory. Default: the system's directory for temporary files. */
   readonly parent?: string;
 }
 
@@ -69,7 +69,7 @@ const registriesTable = (directory: string) =>
   config_path = ${JSON.stringify(join(directory, 'certs.d'))}
 `;
 
-/** A handler that is as `runc`, and has its state elsewhere. */
+/** Returns the configuration of a runtime handler that is like `runc` but has its state in a directory of its own. */
 function handlerTable(name: string, directory: string): string {
   const runtimes = '[plugins."io.containerd.grpc.v1.cri".containerd.runtimes';
   return `${runtimes}.${name}]
@@ -79,7 +79,7 @@ ${runtimes}.${name}.options]
 `;
 }
 
-/** Starts it once more with these in its configuration. */
+/** Restarts containerd with these tables appended to its configuration. */
 async function restartWith(
   tables: readonly string[],
   { directory, containerd, cri }: Pick<TestContainerd, 'directory' | 'containerd' | 'cri'>,
@@ -97,7 +97,7 @@ async function restartWith(
   });
 }
 
-/** Runs `use` with a private containerd, which is ended whatever becomes of it. */
+/** Runs `use` with a private containerd, which is stopped in any case. */
 export async function withContainerd<T>(use: (node: TestContainerd) => Promise<T>): Promise<T> {
   const node = await startTestContainerd();
   try {

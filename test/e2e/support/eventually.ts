@@ -1,15 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Far more than anything here takes, so that a busy machine fails no test. */
+/** Time limit in milliseconds, far more than anything here takes, so that no test fails on a busy machine. */
 const LIMIT_MS = 60_000;
 const STEP_MS = 50;
 
-/** Thrown by a look that sees what can not become right any more. */
+/** Thrown by a `look` function if the expected state cannot be reached any more. */
 export class Hopeless extends Error {}
 
 /**
- * Looks again and again until the look gives something other than undefined or false, and gives that. What a look
- * throws means "not yet", unless it is `Hopeless`; it is the cause of the failure when the time is over.
+ * Polls `look` until it returns a value other than undefined or false, and returns this value. An error from `look`
+ * means "not yet", unless it is `Hopeless`. At the time limit, the last error becomes the cause of the failure.
  */
 export async function eventually<T>(
   what: string,
@@ -20,9 +20,9 @@ export async function eventually<T>(
   for (;;) {
     let cause: unknown;
     try {
-      const seen = await look();
-      // What is left of T is what the signature promises.
-      if (seen !== undefined && seen !== false) return seen as Exclude<T, undefined | false>;
+      const result = await look();
+      // The check has excluded undefined and false.
+      if (result !== undefined && result !== false) return result as Exclude<T, undefined | false>;
     } catch (error) {
       if (error instanceof Hopeless) throw error;
       cause = error;

@@ -3,7 +3,7 @@ import { canLowerOomScore } from '../../../cri/managed/host.ts';
 import type { NodeDescription } from '../../../cri/nodeDescription.ts';
 import { readMachine } from '../../../host/usage/machine.ts';
 
-/** What a node on this host knows of itself whatever its runtime and cgroups: no addresses, no DNS. */
+/** Facts of a node on this host that do not depend on runtime and cgroups, without addresses and DNS. */
 export async function plainFacts(rootDir: string) {
   const { cpuCount, memoryBytes } = await readMachine();
   const capacity = { cpuMillis: cpuCount * 1_000, memoryBytes, pods: 110 };

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * The ports are below those that Linux gives to the connections of clients and to servers that listen on port 0
- * (`net.ipv4.ip_local_port_range`), which could take a port between this check and its use.
+ * The ports are below the ephemeral ports (`net.ipv4.ip_local_port_range`), which Linux assigns to outgoing connections
+ * and to servers that listen on port 0. Such a connection could take a port between this check and its use.
  */
 const FIRST_PORT = 20_000;
 const LAST_PORT = 29_999;
-/** The number of ports of each worker of Jest. No other worker takes one of them. */
+/** Number of ports for each Jest worker. No other worker uses them. */
 const BLOCK_SIZE = 500;
 
 const blockCount = (LAST_PORT - FIRST_PORT + 1) / BLOCK_SIZE;
@@ -17,8 +17,8 @@ const firstOfBlock = FIRST_PORT + (Number(process.env.JEST_WORKER_ID ?? 0) % blo
 let offset = randomInt(BLOCK_SIZE);
 
 /**
- * A TCP port of this host that nobody listens on. No two calls in one process return the same one, because nobody listens on
- * the port of a container either, although its connections are redirected.
+ * Returns a TCP port of this host on which nobody listens. No two calls in a process return the same port, because
+ * nobody listens on a container's hostPort either, although its connections are redirected.
  */
 export async function freePort(): Promise<number> {
   for (let tried = 0; tried < BLOCK_SIZE; tried += 1) {

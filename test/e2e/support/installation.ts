@@ -1,11 +1,11 @@
-/** The package as npm installs it somewhere: reached over the links that npm makes. */
+/** The package as npm installs it: reached through the symbolic links that npm creates. */
 import { execFile } from 'node:child_process';
 import { cp, mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { root } from '../../support/root.ts';
 
-/** Links the package into `node_modules` of a directory; gives the command in its `.bin`. */
+/** Links the package into `node_modules` of a directory, and returns the path of the command in its `.bin`. */
 export async function linkPackage(directory: string): Promise<string> {
   const modules = join(directory, 'node_modules');
   await mkdir(join(modules, '.bin'), { recursive: true });
@@ -15,12 +15,12 @@ export async function linkPackage(directory: string): Promise<string> {
   return command;
 }
 
-/** What of the package a command needs: the rest is bundled. */
+/** The parts of the package that a command needs. Everything else is bundled. */
 const PARTS = ['cli', 'dist', 'examples', 'package.json', 'node_modules/node/bin/node'];
 
 /**
- * Installs a copy of the package as `npm install -g` does, for everybody, wherever the package itself lies; gives the
- * command in `bin`.
+ * Installs a copy of the package as `npm install -g` does, readable by all users wherever the package itself is.
+ * Returns the path of the command in `bin`.
  */
 export async function copyPackage(directory: string): Promise<string> {
   const copy = join(directory, 'lib', 'node_modules', 'statelet');

@@ -1,16 +1,16 @@
-/** The kubectls of Debian, as users of a cluster run them. */
+/** Debian's kubectl releases, used like by a cluster user. */
 import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../../support/root.ts';
 
-/** Far more than any command here takes. */
+/** Time limit in milliseconds, far more than any command here takes. */
 const LIMIT_MS = 60_000;
 
-/** The releases of Debian that `npm test` fetches a kubectl of. */
+/** The Debian releases whose kubectl `npm test` downloads. */
 export type Release = 'bookworm' | 'sid';
 
-export interface Told {
+export interface CommandResult {
   readonly code: number;
   readonly out: string;
   readonly err: string;
@@ -20,7 +20,7 @@ export class Kubectl {
   readonly #program: string;
   readonly #options: readonly string[];
 
-  /** In a directory of the test it keeps what it has discovered. */
+  /** The discovery cache is in a directory of the test. */
   constructor(
     release: Release,
     { kubeconfig, directory }: { readonly kubeconfig: string; readonly directory: string },
@@ -31,12 +31,12 @@ export class Kubectl {
     this.#options = ['--kubeconfig', kubeconfig, '--cache-dir', join(directory, `kubectl-${release}`)];
   }
 
-  /** Starts a command that is to be spoken with; whoever starts it ends it. */
+  /** Starts an interactive command, which the caller must stop. */
   start(args: readonly string[], env: Readonly<Record<string, string>> = {}): ChildProcessWithoutNullStreams {
     return spawn(this.#program, [...this.#options, ...args], { env: { ...process.env, ...env } });
   }
 
-  /** Starts one in a terminal of so many rows and columns. */
+  /** Starts an interactive command in a terminal of this size. */
   startInTerminal(
     args: readonly string[],
     [rows, columns]: readonly [rows: number, columns: number],
@@ -49,8 +49,8 @@ export class Kubectl {
     });
   }
 
-  /** Runs a command to its end, whatever that is. */
-  tell(...args: readonly string[]): Promise<Told> {
+  /** Runs a command until it exits, and returns its output and exit code even if it fails. */
+  tryRun(...args: readonly string[]): Promise<CommandResult> {
     return new Promise((done) => {
       const child = execFile(
         this.#program,
@@ -61,9 +61,9 @@ export class Kubectl {
     });
   }
 
-  /** What a command that ends well has to say. */
+  /** Returns the output of a command. Throws unless its exit code is 0. */
   async run(...args: readonly string[]): Promise<string> {
-    const { code, out, err } = await this.tell(...args);
+    const { code, out, err } = await this.tryRun(...args);
     if (code !== 0) throw new Error(`kubectl ${args.join(' ')} ended with ${code}:\n${out}${err}`);
     return out;
   }

@@ -3,13 +3,13 @@ import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-/** An HTTP server of a test, which only this host can reach. */
+/** An HTTP server for a test that only this host can reach. */
 interface LoopbackServer {
   readonly port: number;
   end(): Promise<void>;
 }
 
-/** Starts a server on 127.0.0.1 at a port that was free, with a certificate if it has one. */
+/** Starts a server on a free port of 127.0.0.1, over TLS if `tls` is given. */
 export async function loopbackServer(
   answer: RequestListener,
   tls?: { readonly key: string; readonly cert: string },
@@ -20,6 +20,6 @@ export async function loopbackServer(
     server.closeAllConnections();
     server.close();
   };
-  // A server that listens on a port has an address with it.
+  // The address of a server that listens on a port is an AddressInfo.
   return { port: (server.address() as AddressInfo).port, end };
 }

@@ -3,7 +3,7 @@ import { withDefaults } from '../../../kubernetes/api/defaults/defaults.ts';
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { Pod, PodSpec } from '../../../kubernetes/api/schema/pod.ts';
 
-/** A manifest as a user writes it. */
+/** A pod manifest as written by a user. */
 export interface Manifest {
   readonly apiVersion: 'v1';
   readonly kind: 'Pod';
@@ -17,7 +17,7 @@ export interface Manifest {
   readonly spec: PodSpec;
 }
 
-/** A pod of these containers. */
+/** Returns the manifest of a pod with these containers. */
 export function podManifest(
   name: string,
   containers: readonly Container[],
@@ -27,30 +27,33 @@ export function podManifest(
   return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [...containers], ...spec } };
 }
 
-/** A pod as an API server hands it on: with its defaults, and the uid `uid-<name>`. */
+/** Returns a pod as an API server would deliver it: with defaults, and with the UID `uid-<name>`. */
 export function apiPod(name: string, containers: readonly Container[], spec: Partial<PodSpec> = {}): Pod {
   const metadata = { name, namespace: 'default', uid: `uid-${name}` };
   return withDefaults({ apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [...containers], ...spec } });
 }
 
-/** A container that runs a shell script. */
+/** Returns a container that runs a shell script. */
 export function shell(name: string, script: string, more: Partial<Container> = {}): Container {
   return { name, image: BUSYBOX_IMAGE, command: ['sh', '-c', script], ...more };
 }
 
-/** Ends at once on SIGTERM; without a trap the first process of a container ignores it. */
+/**
+ * Waits in a way that lets a trap for SIGTERM run at once. Without a trap, the first process of a container ignores the
+ * signal.
+ */
 const patiently = 'sleep 1000 & wait';
 
-/** A script that does something and then goes on until SIGTERM, and ends after `last`. */
+/** Returns a script that runs `first`, waits for SIGTERM, runs `last` and exits with 0. */
 export function steadily(first = ':', last = ':'): string {
   return `trap '${last}; exit 0' TERM; ${first}; ${patiently}`;
 }
 
-/** A container that goes on until SIGTERM, and counts as running only when it hears that. */
+/** Returns a container that runs until SIGTERM. Its postStart hook waits until it handles the signal. */
 export function hearing(name: string, more: Partial<Container> = {}): Container {
   const exec = { command: ['sh', '-c', 'until [ -e /tmp/hears ]; do sleep 0.1; done'] };
   return shell(name, steadily('mkdir -p /tmp; touch /tmp/hears'), { lifecycle: { postStart: { exec } }, ...more });
 }
 
-/** Goes on through SIGTERM. */
+/** Ignores SIGTERM. */
 export const stubbornly = `trap '' TERM; ${patiently}`;

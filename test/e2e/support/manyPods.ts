@@ -1,13 +1,13 @@
-/** So many pods of an API server at once that some stand in line to be started, on any number of processors. */
+/** Enough pods at once from an API server that some must wait to be started, on any number of CPUs. */
 import { availableParallelism } from 'node:os';
 import type { ApiServer } from '../../../testing/apiserver/apiServer.ts';
 import { accountIsThere } from './account.ts';
 
 const [PODS, EVENTS] = ['/api/v1/namespaces/default/pods', '/api/v1/namespaces/default/events'];
-/** A node takes 110. */
+/** Less than the default `maxPods` of 110. */
 const MOST = 100;
 
-/** The pods in the order in which they are made, which is that of their starts. */
+/** The names of the pods in the order in which they are created and started. */
 export const manyNames: readonly string[] = Array.from(
   { length: Math.min(MOST, 8 * availableParallelism()) },
   (_, index) => `many-${index}`,
@@ -33,16 +33,16 @@ const pod = (name: string) => ({
 });
 
 export interface ManyPods {
-  /** Makes all of them, bound to the node. */
+  /** Creates all pods, bound to the node. */
   make(): Promise<void>;
-  /** Those that run, as the API server has them. */
+  /** Returns the names of the running pods at the API server. */
   running(): Promise<readonly string[]>;
-  /** Those of whose container it has the event that it was started. */
+  /** Returns the names of the pods whose container has a Started event at the API server. */
   started(): Promise<readonly (string | undefined)[]>;
 }
 
 export function manyPods(server: ApiServer): ManyPods {
-  // The test API server keeps what it gave to the shapes of Kubernetes.
+  // The test API server returns lists in the format of Kubernetes.
   const listed = async (path: string) => ((await server.request('GET', path)) as unknown as Listed).items;
   return {
     make: async () => {

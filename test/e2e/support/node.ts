@@ -15,54 +15,53 @@ import { eventually } from './eventually.ts';
 import type { Manifest } from './manifests.ts';
 import { type StartOptions, type Statelet, startStatelet } from './statelet.ts';
 
-/** The node's name in every test: the pod `web` is `web-node`. */
+/** The node's name in every test. The static pod `web` is `web-node`. */
 const nodeName = 'node';
 
-/** How an agent of a node is started. */
 interface AgentOptions extends StartOptions {
   readonly args?: readonly string[];
 }
 
-/** A node of a test: directories of its own, and at most one agent at a time. */
+/** A node for tests, which has its own directories and runs at most one agent at a time. */
 export interface TestNode {
   readonly directory: string;
   readonly manifests: string;
   readonly rootDir: string;
   readonly podLogs: string;
-  /** A directory for whatever the pods and the test share. */
+  /** A directory that the pods share with the test. */
   readonly shared: string;
-  /** Starts the agent, with these arguments too, and waits until it answers. */
+  /** Starts the agent with these additional arguments, and waits until it responds. */
   start(options?: AgentOptions): Promise<Statelet>;
-  /** Starts it and waits for nothing. */
+  /** Starts the agent without waiting for it. */
   launch(options?: AgentOptions): Statelet;
-  /** Writes a manifest, or any text, as one file at one moment; gives its path. */
+  /** Atomically writes a manifest or any text as a file, and returns the path of the file. */
   write(name: string, content: Manifest | string): Promise<string>;
   remove(name: string): Promise<void>;
   pods(): Promise<Pod[]>;
-  /** What the agent answers on its socket. */
+  /** Returns the response of the agent's socket. */
   ask(resource: string): Promise<unknown>;
-  /** Waits until the pod of this manifest's name is as the look wants it: gives what the look gives. */
+  /** Waits until `look` accepts the pod of the manifest with this name, and returns the result of `look`. */
   until<T>(what: string, name: string, look: (pod: Pod) => T): Promise<Exclude<T, undefined | false>>;
   /** Waits until all containers of the pod run. */
   running(name: string): Promise<Pod>;
   gone(name: string): Promise<void>;
-  /** What a run of a container has written, a line each; waits until the last one is `until`. */
+  /** Waits until the last line of a container run's log is `until`, and returns all lines. */
   log(pod: Pod, container: string, until: string, run?: number): Promise<string[]>;
-  /** Ends whatever is left of it, by force where it does not end in order. */
+  /** Stops everything that is still running, by force if it does not stop gracefully. */
   end(): Promise<void>;
 }
 
-/** A node whose agent is `up`, with a containerd of its own. */
+/** A node whose agent is `up`, with a private containerd. */
 export interface UpNode extends TestNode {
   readonly containerdDirectory: string;
 }
 
-/** A node whose agent is `run`, over a containerd that goes on without it. */
+/** A node whose agent is `run`, on a containerd that runs independently of the agent. */
 export interface RunNode extends TestNode {
   readonly runtime: TestContainerd;
 }
 
-/** Writes a configuration of these lines; gives the path of its file. */
+/** Writes a configuration file with these lines, and returns its path. */
 async function writeConfig(directory: string, lines: readonly string[]): Promise<string> {
   const file = join(directory, 'kubelet.yaml');
   const kind = ['apiVersion: kubelet.config.k8s.io/v1beta1', 'kind: KubeletConfiguration'];
@@ -71,8 +70,8 @@ async function writeConfig(directory: string, lines: readonly string[]): Promise
 }
 
 /**
- * A node for `up`, with these lines of configuration; a host that cannot run containers fails the test by saying what is
- * missing.
+ * Creates a node for `up` with these lines of configuration. On a host that cannot run containers, the test fails with
+ * a message that names what is missing.
  */
 export async function upNode(...lines: readonly string[]): Promise<UpNode> {
   const why = await findManagedContainerdObstacle();
@@ -89,19 +88,19 @@ export async function upNode(...lines: readonly string[]): Promise<UpNode> {
     await node.end();
     await mkdir(containerdDirectory, { recursive: true });
     const again = { directory: containerdDirectory, signal: noAbort, pause: (ms: number) => pause(ms) };
-    // Only to have it ended with all its pods: a test has failed on the way.
+    // If a test has failed halfway, containerd is started only to stop it with all its pods.
     if (await node.wasLeft()) await (await startManagedContainerd(again)).stop(noAbort);
     await rm(directory, { recursive: true, force: true });
   };
   return { ...node, containerdDirectory, end };
 }
 
-/** A node for `run`, its pods' cgroups below that of the containerd; with these further lines of configuration. */
+/**
+ * Creates a node for `run` with these lines of configuration. The cgroups of its pods are below that of its containerd.
+ */
 export const runNode = (...lines: readonly string[]): Promise<RunNode> => runNodeIn(tmpdir(), lines);
 
-/**
- * Like `runNode`, with the files of the node and of its containerd below one directory, or below one directory each.
- */
+/** Like `runNode`, with the files of the node and of its containerd in one directory or in one directory each. */
 export async function runNodeIn(
   parent: string,
   lines: readonly string[] = [],
@@ -147,7 +146,7 @@ async function testNode(place: { directory: string; rootDir: string; podLogs: st
     }
   };
   const launch = ({ args = [], ...options }: AgentOptions = {}) => {
-    // Several run at a time on one host.
+    // Several nodes run on one host at the same time.
     const own = [
       '--pod-manifest-path',
       manifests,
@@ -196,16 +195,16 @@ async function testNode(place: { directory: string; rootDir: string; podLogs: st
     log: ({ metadata: { namespace, name, uid } }: Pod, container: string, last: string, run = 0) =>
       eventually(`the log of ${name} ends with ${last}`, async () => {
         const text = await readFile(join(podLogs, `${namespace}_${name}_${uid}`, container, `${run}.log`), 'utf8');
-        // Each line begins with its time, its stream, and whether it is whole.
+        // Each line starts with its timestamp, stream and partial flag.
         const lines = text
           .trimEnd()
           .split('\n')
           .map((line) => line.split(' ').slice(3).join(' '));
         return lines.at(-1) === last ? lines.slice(0, -1) : undefined;
       }),
-    /** Whether the last agent did not end everything in order. */
+    /** Whether the last agent did not exit gracefully. */
     wasLeft: async () => (await agents.at(-1)?.ended) !== 0,
-    /** Has the last agent end in order, with all its pods where it is `up`. */
+    /** Stops the last agent gracefully, and with it all its pods if it is `up`. */
     stop: async () => {
       const last = agents.at(-1);
       if (last) signalIfThere(last, 'SIGTERM');
@@ -222,24 +221,24 @@ function signalIfThere(agent: Statelet, signal: NodeJS.Signals, to?: 'group'): v
   try {
     agent.kill(signal, to);
   } catch {
-    // It has ended already.
+    // The agent has already exited.
   }
 }
 
-/** Whether all containers of a pod run. */
+/** Whether all containers of a pod are running. */
 export function allRun({ status, spec }: Pod): boolean {
   const running = (status?.containerStatuses ?? []).filter(({ state }) => state?.running);
   return running.length === spec.containers.length;
 }
 
-/** The status of a container of a pod; of its first without a name. */
+/** Returns the status of a pod's container with this name, by default of its first container. */
 export function containerOf({ metadata, status }: Pod, name?: string): ContainerStatus {
   const found = (status?.containerStatuses ?? []).find((each) => name === undefined || each.name === name);
   if (found === undefined) throw new Error(`pod ${metadata.name} has no status of container ${name}`);
   return found;
 }
 
-/** The containers of a pod by name: id and restarts, to be compared before and after. */
+/** Returns the container ID and restart count of each container of a pod by name, for comparisons. */
 export function identitiesOf({ status }: Pod): Record<string, { id: string | undefined; restarts: number }> {
   const entries = (status?.containerStatuses ?? []).map(({ name, containerID, restartCount }) => {
     return [name, { id: containerID, restarts: restartCount }] as const;
@@ -248,8 +247,9 @@ export function identitiesOf({ status }: Pod): Record<string, { id: string | und
 }
 
 /**
- * A pod's status but for the times of its conditions and of its start: a new agent counts the ones from when it looked
- * first, and takes the other from the sandbox, which is made a little after the pod was taken.
+ * Returns a pod's status without its start time and the transition times of its conditions. After a restart, the agent
+ * sets the transition times to its first observation, and takes the start time from the sandbox, which is created a
+ * little after the pod was accepted.
  */
 export function timelessStatus({ status }: Pod): unknown {
   const { startTime: _, ...timeless } = status ?? {};

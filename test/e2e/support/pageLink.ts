@@ -1,4 +1,4 @@
-/** The link that `up` prints to the page of its node, with the token of the page. */
+/** The link to the page of its node that `up` prints, with the token of the page. */
 import { eventually } from './eventually.ts';
 import type { Statelet } from './statelet.ts';
 
@@ -13,7 +13,7 @@ export async function fetchWithLink(link: string, path: string): Promise<Respons
   return fetch(new URL(path, link), { headers: { cookie } });
 }
 
-/** The link to a path of the page, as the first one that a browser opens. */
+/** Returns a link with the token to a path of the page, as a browser would first open it. */
 export function linkTo(link: string, path: string): string {
   const url = new URL(path, link);
   url.searchParams.set('token', new URL(link).searchParams.get('token') ?? '');

@@ -1,4 +1,4 @@
-/** The Prometheus of Debian: a process of the test's own, with a configuration and a folder of its own. */
+/** Debian's Prometheus as a process of the test, with a configuration and a directory of its own. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -17,7 +17,7 @@ function program(name: 'prometheus' | 'promtool'): string {
   return path;
 }
 
-/** A sample of an answer: its labels, and its value as text. */
+/** A sample in a query result: its labels, and its value as text. */
 export interface Found {
   readonly metric: Readonly<Record<string, string>>;
   readonly value: readonly [number, string];
@@ -38,7 +38,7 @@ export class Prometheus {
     this.#process = child;
   }
 
-  /** Starts one with these files; JSON is YAML too. */
+  /** Starts Prometheus with this configuration and these rules. JSON is valid YAML. */
   static async start(directory: string, config: object, rules: object): Promise<Prometheus> {
     const files = { rules: join(directory, 'rules.yaml'), config: join(directory, 'prometheus.yaml') };
     await writeFile(files.rules, JSON.stringify(rules));
@@ -85,12 +85,12 @@ export class Prometheus {
   }
 }
 
-/** What `promtool check metrics` has to say of a text, line by line. */
+/** Returns the complaints of `promtool check metrics` about a text, one per line. */
 export function checkMetrics(text: string): Promise<readonly string[]> {
   return new Promise((resolve, reject) => {
     const options = { timeout: LIMIT_MS, maxBuffer: 2 ** 26 };
     const child = execFile(program('promtool'), ['check', 'metrics'], options, (error, out, err) => {
-      // 3: there is something to say.
+      // Exit code 3 means that there are complaints.
       if (error !== null && error.code !== 3) reject(new Error(`promtool: ${err}`, { cause: error }));
       else resolve(`${out}${err}`.split('\n').filter((line) => line !== ''));
     });

@@ -14,24 +14,24 @@ interface RawPodInput {
   readonly name: string;
   readonly command: readonly string[];
   readonly cgroupParent: string;
-  /** Port 80 of the pod on the host. */
+  /** The host port that is mapped to port 80 of the pod. */
   readonly hostPort?: number;
-  /** Absent: one of its own. */
+  /** Default: `uid-<name>`. */
   readonly uid?: string;
-  /** On sandbox and container. */
+  /** Labels of both the sandbox and the container. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** On the container. */
+  /** Annotations of the container. */
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** A pod of one container, made by the bare CRI calls. */
+/** A pod with one container, created by plain CRI calls. */
 interface RawPod {
   readonly sandboxId: string;
   readonly containerId: string;
   readonly ip: string;
 }
 
-/** Runs a pod of one busybox container. */
+/** Runs a pod with one busybox container. */
 export async function runRawPod(cri: Cri, input: RawPodInput): Promise<RawPod> {
   const options = { signal: noAbort };
   const config = sandboxConfig(input);
@@ -54,8 +54,8 @@ export async function runRawPod(cri: Cri, input: RawPodInput): Promise<RawPod> {
 }
 
 /**
- * Runs a sandbox, a second time where its network could not be set up: iptables on nftables may not see a chain while
- * other tests change the host's rules, and a kubelet tries again as well.
+ * Runs a sandbox, and retries once if its network could not be set up. With iptables on nftables, a chain can be
+ * invisible while other tests change the rules of the host. The kubelet retries as well.
  */
 async function runSandbox(cri: Cri, config: PodSandboxConfig): Promise<string> {
   const request = RunPodSandboxRequest.fromPartial({ config });
@@ -67,7 +67,7 @@ async function runSandbox(cri: Cri, config: PodSandboxConfig): Promise<string> {
   return podSandboxId;
 }
 
-/** Runs a command in a container: its exit code and what it wrote. */
+/** Runs a command in a container, and returns its exit code and output. */
 export async function execIn(
   cri: Cri,
   containerId: string,

@@ -3,12 +3,12 @@ import { type BuiltImage, OCI_MANIFEST_TYPE } from '../../../cri/managed/images/
 import { loopbackServer } from './loopbackServer.ts';
 import { registryCertificate as cert, registryKey as key } from './registryCertificate.ts';
 
-/** A registry of a test, which only this host can reach. */
+/** A registry for a test that only this host can reach. */
 export interface Registry {
-  /** `127.0.0.1:5000`, as the names of its images begin. */
+  /** The prefix of its image names, e.g. `127.0.0.1:5000`. */
   readonly host: string;
-  /** Who has asked it for something, in order; empty for nobody. */
-  readonly asked: readonly string[];
+  /** The user of each request, in order. Empty for anonymous requests. */
+  readonly requestUsers: readonly string[];
   end(): Promise<void>;
 }
 
@@ -17,21 +17,23 @@ interface User {
   readonly password: string;
 }
 
-/** Lets who asks in, and says who that is; else it has answered, and is undefined. */
+/**
+ * Authenticates a request and returns its user. If it rejects the request, it sends the response and returns undefined.
+ */
 type Door = (request: IncomingMessage, response: ServerResponse) => string | undefined;
 
-/** Serves one image under every repository and tag by the protocol of registries. */
+/** Serves one image under every repository and tag through the registry API. */
 export const openRegistry = (image: BuiltImage): Promise<Registry> => serve(image, () => passwordDoor(() => true));
 
-/** As an open one, but 401 for everybody but this user. */
+/** Like `openRegistry`, but responds with 401 to everyone except this user. */
 export const guardedRegistry = (image: BuiltImage, { username, password }: User): Promise<Registry> =>
   serve(image, () => passwordDoor((given) => given === `${username}:${password}`));
 
-/** The same over TLS, for these users. */
+/** Like `guardedRegistry`, over TLS and with several users. */
 export const tlsRegistry = (image: BuiltImage, users: readonly User[]): Promise<Registry> =>
   serve(image, () => passwordDoor(knows(users)), { key, cert });
 
-/** One over TLS that gives these users a token, and lets in who has one. */
+/** Serves an image over TLS with token authentication for these users. */
 export const tokenRegistry = (image: BuiltImage, users: readonly User[]): Promise<Registry> =>
   serve(image, (host) => tokenDoor(`https://${host}/token`, knows(users)), { key, cert });
 
@@ -56,14 +58,14 @@ const passwordDoor =
     return undefined;
   };
 
-/** Tokens are had at a URL for a user and a password; there is none for others. */
+/** Issues tokens at a URL to users with the right password, and rejects others. */
 const tokenDoor =
   (realm: string, isAllowed: (given: string) => boolean): Door =>
   (request, response) => {
     const given = givenBy(request);
     const [, token = ''] = /^Bearer token-of-(.*)$/.exec(request.headers.authorization ?? '') ?? [];
     if (token !== '') return token;
-    // What asks by POST is told so, and asks by GET then.
+    // Responds to a token request by POST with 404, so that the client retries with GET.
     if (!request.url?.startsWith('/token')) {
       const repository = /^\/v2\/(.*)\/(?:manifests|blobs)\//.exec(request.url ?? '')?.[1] ?? '';
       const challenge = `Bearer realm="${realm}",service="test",scope="repository:${repository}:pull"`;
@@ -79,14 +81,14 @@ async function serve(
   doorOf: (host: string) => Door,
   tls?: { readonly key: string; readonly cert: string },
 ): Promise<Registry> {
-  const asked: string[] = [];
+  const requestUsers: string[] = [];
   const { port, end } = await loopbackServer((request, response) => {
-    asked.push(userOf(givenBy(request)));
+    requestUsers.push(userOf(givenBy(request)));
     if (door(request, response) !== undefined) serveImage(image, request, response);
   }, tls);
   const host = `127.0.0.1:${port}`;
   const door = doorOf(host);
-  return { host, asked, end };
+  return { host, requestUsers, end };
 }
 
 function serveImage(

@@ -1,4 +1,4 @@
-/** A certificate of 127.0.0.1 that has signed itself, and its key: only for tests. */
+/** A self-signed certificate for 127.0.0.1 and its key, only for tests. */
 export const registryKey = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgccI2vnq2UdImx6SZ
 86OPlPV+6owkaUH343ciTWO3IV2hRANCAATVdQHNfVuQNkY/R8Sosb30OYAZEjbD

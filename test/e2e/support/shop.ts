@@ -1,12 +1,12 @@
-/** The pods of a small shop, as the page is tested with them and pictured. */
+/** The pods of a small shop, for the tests and screenshots of the page. */
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
 import { type Manifest, podManifest, shell, steadily } from './manifests.ts';
 
-/** Why `api` of `checkout-api` ends again and again. */
+/** The error with which `api` of `checkout-api` exits again and again. */
 export const API_FAILS = 'no database at db.shop:5432';
 
-/** Its page must not tell it. */
+/** The page must not show this value. */
 export const API_PASSWORD = 'hunter2-of-the-shop';
 
 const podIn = (
@@ -24,7 +24,7 @@ const ran = (script: string, more: Partial<Container> = {}) => shell('main', scr
 const well = (namespace: string, name: string, ...others: readonly string[]): Manifest =>
   podIn(namespace, name, [ran(steadily()), ...others.map((other) => shell(other, steadily()))]);
 
-/** Fails to connect a while after its start, beside a proxy that is well and probed. */
+/** `api` fails to connect a while after it has started. The proxy beside it is healthy and has a probe. */
 const checkout = podIn(
   'shop',
   'checkout-api',
@@ -46,7 +46,10 @@ const checkout = podIn(
   },
 );
 
-/** What the tests need: one that keeps failing, one that cannot be pulled, one that failed, one that is done, two that run. */
+/**
+ * The pods for the tests: one that keeps failing, one whose image cannot be pulled, one that failed, one that
+ * completed, and two that run.
+ */
 export const shop: readonly Manifest[] = [
   checkout,
   podIn('media', 'thumbs', [ran(':', { image: '127.0.0.1:1/media/thumbs:2' })]),
@@ -58,7 +61,7 @@ export const shop: readonly Manifest[] = [
   well('shop', 'catalog'),
 ];
 
-/** What the pictures have beside them. */
+/** Additional pods for the screenshots. */
 export const restOfShop: readonly Manifest[] = [
   podIn('data', 'postgres', [
     ran(steadily(), {

@@ -1,4 +1,7 @@
-/** A node agent in this process over a private containerd: its pods come through the source port, as an API server's do. */
+/**
+ * A node agent in this process on a private containerd. Its pods come through the source port in the form that an API
+ * server uses.
+ */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -22,30 +25,30 @@ import { allRun } from './node.ts';
 export interface SourceNode {
   readonly runtime: TestContainerd;
   readonly hierarchies: readonly Hierarchy[];
-  /** Where its RuntimeClasses are. */
+  /** Directory of the RuntimeClasses. */
   readonly classes: string;
-  /** What services threw. */
+  /** Errors thrown by services. */
   readonly errors: readonly string[];
-  /** What was told of it and its pods, as `web: NetworkNotReady: …`. */
-  readonly told: readonly string[];
-  /** What of the processor its pods can ask for, in thousandths of a core. */
+  /** Notifications about the node and its pods, such as `web: NetworkNotReady: …`. */
+  readonly notifications: readonly string[];
+  /** Allocatable CPU of the node in millicores. */
   readonly cpuMillis: number;
-  /** The source wants exactly these pods now, in these versions. */
+  /** Makes the source want exactly these pods in these versions. */
   want(...pods: readonly Pod[]): void;
-  /** Waits until the pod is as the look wants it: gives what the look gives. */
+  /** Waits until `look` accepts the pod, and returns the result of `look`. */
   until<T>(what: string, name: string, look: (pod: Pod) => T): Promise<Exclude<T, undefined | false>>;
   /** Waits until all containers of the pod run. */
   running(name: string): Promise<Pod>;
   gone(name: string): Promise<void>;
-  /** Ends all pods, then the containerd and whatever is left. */
+  /** Stops all pods, and then containerd and everything else. */
   end(): Promise<void>;
 }
 
 const nodeName = 'node';
-/** Well below what jest gives to the end of a file. */
+/** Time limit in milliseconds, well below Jest's limit for the end of a file. */
 const DRAIN_MS = 60_000;
 
-/** A node whose runtime has these handlers beside `runc`, which are as that. */
+/** Starts a node whose runtime has these handlers in addition to `runc`, with the same behavior. */
 export async function sourceNode(handlers: readonly string[] = []): Promise<SourceNode> {
   const runtime = await startTestContainerd(handlers);
   try {
@@ -63,7 +66,7 @@ async function nodeOver(runtime: TestContainerd): Promise<SourceNode> {
   await mkdir(classes);
   const config = await configOf(join(directory, 'kubelet'), containerd, hierarchies);
   const errors: string[] = [];
-  const told: string[] = [];
+  const notifications: string[] = [];
   const onError = (source: string, error: unknown) => void errors.push(`${source}: ${String(error)}`);
   const cgroups = new PodCgroups({
     parentCgroup: config,
@@ -82,7 +85,7 @@ async function nodeOver(runtime: TestContainerd): Promise<SourceNode> {
     cgroups,
     onError,
     readClasses: () => readRuntimeClasses(classes),
-    events: ({ involved, reason, message }) => void told.push(`${involved.name}: ${reason}: ${message}`),
+    events: ({ involved, reason, message }) => void notifications.push(`${involved.name}: ${reason}: ${message}`),
     feeds: { sources: (send) => send(wanted([])) },
   });
   agent.start();
@@ -97,7 +100,7 @@ async function nodeOver(runtime: TestContainerd): Promise<SourceNode> {
     hierarchies,
     classes,
     errors,
-    told,
+    notifications,
     cpuMillis: config.capacity.cpuMillis,
     want: (...pods) => agent.send(wanted(pods)),
     until,
@@ -107,7 +110,7 @@ async function nodeOver(runtime: TestContainerd): Promise<SourceNode> {
     },
     end: async () => {
       try {
-        await Promise.race([agent.drain(), tooLong()]);
+        await Promise.race([agent.drain(), rejectAfterLimit()]);
       } finally {
         await agent.stop();
         await runtime.end();
@@ -116,8 +119,11 @@ async function nodeOver(runtime: TestContainerd): Promise<SourceNode> {
   };
 }
 
-/** A pod that a failed test left may have a long grace: whatever runs then ends with its containerd. */
-async function tooLong(): Promise<never> {
+/**
+ * Rejects after the time limit, because a pod left by a failed test may have a long grace period. Such a pod is stopped
+ * with its containerd.
+ */
+async function rejectAfterLimit(): Promise<never> {
   await pause(DRAIN_MS, undefined, { ref: false });
   throw new Error(`the pods did not end in ${DRAIN_MS} ms`);
 }

@@ -7,41 +7,40 @@ import { root } from '../../support/root.ts';
 import '../../support/unchangedHost.ts';
 import { eventually, Hopeless } from './eventually.ts';
 
-/** The Node of the package, as npm's scripts find it. */
+/** The Node.js of the package, as npm scripts find it, with the sources of the command. */
 export const packageNode = [join(root, 'node_modules', '.bin', 'node'), join(root, 'cli', 'main.ts')] as const;
 
 const execute = promisify(execFile);
 
-/** The command that the package installs, over the bundle, which is built when it is stale. */
+/** Returns the installed command, which runs the bundle. Builds the bundle if it is stale. */
 export async function installedCommand(): Promise<readonly string[]> {
   const script = `import(${JSON.stringify(join(root, 'scripts/setup/bundle.mjs'))}).then(({ bundle }) => bundle())`;
   await execute(packageNode[0], ['-e', script]);
   return [join(root, 'cli', 'statelet.sh')];
 }
 
-/** A command of statelet at work, as a process. */
+/** A running statelet command. */
 export interface Statelet {
   readonly pid: number;
   out(): string;
   err(): string;
-  /** Throws `Hopeless` with all that it has written when it has ended. */
+  /** Throws `Hopeless` with all output if the process has exited. */
   mustLive(): void;
-  /** Waits until it has written this, on whichever stream. */
+  /** Waits until this text appears on either output stream. */
   says(text: string | RegExp): Promise<void>;
-  /** Signals the process alone; with `group` all of its process group, as a terminal does. */
+  /** Signals only the process or, with `group`, its process group, as a terminal does. */
   kill(signal: NodeJS.Signals, to?: 'group'): void;
-  /** Its exit code when it has ended, or the signal that ended it. */
+  /** Exit code, or the signal that killed the process. */
   readonly ended: Promise<number | NodeJS.Signals>;
 }
 
-/** How a command is started. */
 export interface StartOptions {
-  /** What runs it, before its arguments; absent: the package's Node over the sources. */
+  /** The program and its first arguments. Default: the package's Node.js with the sources. */
   readonly by?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** Starts a command of statelet in a process group of its own. */
+/** Starts a statelet command in a process group of its own. */
 export function startStatelet(args: readonly string[], { by = packageNode, env = {} }: StartOptions = {}): Statelet {
   const [program = '', ...before] = by;
   const child = spawn(program, [...before, ...args], {
@@ -66,8 +65,8 @@ export function startStatelet(args: readonly string[], { by = packageNode, env =
     kill: (signal, to) => process.kill(to === 'group' ? -pid : pid, signal),
     says: async (text) => {
       await eventually(`statelet ${args.join(' ')} says ${text}`, () => {
-        const said = `${out()}${err()}`;
-        if (typeof text === 'string' ? said.includes(text) : text.test(said)) return true;
+        const output = `${out()}${err()}`;
+        if (typeof text === 'string' ? output.includes(text) : text.test(output)) return true;
         mustLive();
         return undefined;
       });
@@ -75,7 +74,7 @@ export function startStatelet(args: readonly string[], { by = packageNode, env =
   };
 }
 
-/** Runs a command of statelet to its end. */
+/** Runs a statelet command until it exits. */
 export async function statelet(
   ...args: string[]
 ): Promise<{ code: number | NodeJS.Signals; out: string; err: string }> {

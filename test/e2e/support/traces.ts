@@ -7,22 +7,22 @@ import { findProcess, isRunning, type RunningProcess } from '../../../host/runni
 
 const execute = promisify(execFile);
 
-/** What a private containerd and its pods have on the host, noted while they run. */
+/** The resources of a private containerd and its pods on the host, recorded while they run. */
 export interface TraceMarks {
-  /** Where all that is of it lies. */
+  /** The directory of all files of this containerd. */
   readonly directory: string;
   readonly cgroupParent: string;
-  /** The first three numbers of the addresses of its pods, with the dot after them. */
+  /** The first three octets of the pods' IP addresses, followed by a dot. */
   readonly subnet: string;
-  /** The chains of its iptables rules. */
+  /** The chains of the iptables rules for its pods. */
   readonly chains: readonly string[];
-  /** Its pods' ends of the network, as the host names them. */
+  /** The host ends of its pods' veth pairs. */
   readonly links: readonly string[];
   /** The processes of its pods. */
   readonly processes: readonly RunningProcess[];
 }
 
-/** Notes all that the private containerd of a directory has on the host now. */
+/** Records the current resources of the private containerd in a directory. */
 export async function marksOf(directory: string): Promise<TraceMarks> {
   const { cgroupParent, bridge, subnetFile } = layoutOf(directory);
   const subnet = (await readFile(subnetFile, 'utf8')).replace(/0\/24$/, '');
@@ -37,7 +37,7 @@ export async function marksOf(directory: string): Promise<TraceMarks> {
   };
 }
 
-/** Everything on the host that bears one of the marks, a line each: empty when nothing was left behind. */
+/** Returns one line for each resource on the host that carries one of the marks. Empty if nothing was left behind. */
 export async function traces(marks: TraceMarks): Promise<string[]> {
   const { directory, subnet, chains, cgroupParent } = marks;
   const links = (await execute('ip', ['-o', 'address'])).stdout
@@ -57,7 +57,7 @@ export async function traces(marks: TraceMarks): Promise<string[]> {
   ];
 }
 
-/** The processes in a cgroup and all below it. */
+/** Returns the processes in a cgroup and all cgroups below it. */
 export async function processesIn(cgroupParent: string): Promise<RunningProcess[]> {
   const pids = new Set<number>();
   for (const cgroup of await cgroupsOf(cgroupParent)) {
@@ -68,11 +68,11 @@ export async function processesIn(cgroupParent: string): Promise<RunningProcess[
     }
   }
   const found = await Promise.all([...pids].map(findProcess));
-  // One may have ended since its cgroup was read.
+  // A process may have exited since its cgroup was read.
   return found.filter((each) => each !== undefined);
 }
 
-/** The chains that iptables jumps to for the addresses of a subnet. */
+/** Returns the chains to which iptables jumps for the addresses of a subnet. */
 async function chainsOf(subnet: string): Promise<string[]> {
   const rules = (await savedRules()).filter((line) => line.includes(subnet));
   return [...new Set(rules.flatMap((line) => / -j (CNI-[0-9a-f]+|CNI-DN-[0-9a-f]+)/.exec(line)?.[1] ?? []))];
@@ -82,7 +82,10 @@ async function savedRules(): Promise<string[]> {
   return (await execute('iptables-save')).stdout.split('\n');
 }
 
-/** A zombie has no command line: it is nobody's to remove but its parent's. */
+/**
+ * Lists the remaining processes of a containerd and its pods. Zombies are not listed, because they have no command line
+ * and only their parent can reap them.
+ */
 async function processTraces({ directory, processes }: TraceMarks): Promise<string[]> {
   const named = (await commandLines()).filter(({ line }) => line.includes(directory));
   const alive = await Promise.all(processes.map(async (each) => ((await isRunning(each)) ? [each.pid] : [])));
@@ -98,7 +101,7 @@ async function commandLines(): Promise<{ pid: string; line: string }[]> {
   return (await Promise.all(pids.map(read))).map(({ pid, line }) => ({ pid, line: line.replaceAll('\0', ' ') }));
 }
 
-/** The directories of a cgroup, one a hierarchy that has it. */
+/** Returns the directories of a cgroup, one for each hierarchy that contains it. */
 async function cgroupsOf(cgroupParent: string): Promise<string[]> {
   const root = '/sys/fs/cgroup';
   const hierarchies = [root, ...(await readdir(root)).map((name) => join(root, name))];

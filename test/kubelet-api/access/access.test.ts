@@ -6,13 +6,13 @@ import { Reviewer } from '../../fakes/serving/reviewer.ts';
 
 let clock: SimulatedClock;
 let reviewer: Reviewer;
-let told: string[];
+let errors: string[];
 let end: AbortController;
 
 beforeEach(() => {
   clock = new SimulatedClock();
   reviewer = new Reviewer();
-  told = [];
+  errors = [];
   end = new AbortController();
   reviewer.tokens.set('good-token', { username: 'prometheus', groups: ['monitoring'] });
   reviewer.allowed = ({ user, resourceAttributes: { verb, subresource } }) =>
@@ -30,7 +30,7 @@ const access = (options: Partial<AccessOptions> = {}) =>
     client: reviewer,
     authentication: { isAnonymousAllowed: false, webhook: { cacheMs: 120_000 } },
     authorization: WEBHOOK,
-    onError: (source, error) => void told.push(`${source}: ${error}`),
+    onError: (source, error) => void errors.push(`${source}: ${error}`),
     ...options,
   });
 
@@ -50,12 +50,12 @@ const forbidden = (user: string, verb: string, subresources: string) => ({
 
 test('C38: a token known to the API server is authorized for its owner, and removed from the request', async () => {
   const { admit } = access();
-  const asked = asking('/metrics/cadvisor', { host: 'node', ...bearing('good-token') });
+  const exchange = asking('/metrics/cadvisor', { host: 'node', ...bearing('good-token') });
   const groups = ['monitoring', 'system:authenticated'];
   const caller = { name: 'prometheus', groups, extra: new Map() };
-  expect(await admit(asked)).toEqual({ isAdmitted: true, caller });
-  expect(asked.request).toMatchObject({ headers: { host: 'node' }, rawHeaders: ['host', 'node'] });
-  expect(asked.request.headers).not.toHaveProperty('authorization');
+  expect(await admit(exchange)).toEqual({ isAdmitted: true, caller });
+  expect(exchange.request).toMatchObject({ headers: { host: 'node' }, rawHeaders: ['host', 'node'] });
+  expect(exchange.request.headers).not.toHaveProperty('authorization');
   expect(reviewer.asked).toEqual([
     { kind: 'TokenReview', apiVersion: 'authentication.k8s.io/v1', spec: { token: 'good-token' } },
     {
@@ -89,7 +89,7 @@ test('C38: a request without credentials or with unknown ones is unauthorized', 
   for (const headers of [{}, bearing('unknown'), { authorization: 'Basic YTpi' }, bearing('x'.repeat(40_000))])
     expect(await admit(asking('/healthz', headers))).toEqual(UNAUTHORIZED);
   expect(counts().tokens).toMatchObject({ requested: 1 });
-  expect(told).toEqual([]);
+  expect(errors).toEqual([]);
 });
 
 test('C38: a request without credentials is anonymous if that is enabled, but one with invalid credentials is not', async () => {
@@ -142,12 +142,12 @@ test('C38: while the API server is down cached reviews apply, and everything els
     code: 500,
     text: 'Authorization error (user=prometheus, verb=get, resource=nodes, subresource=pods)',
   });
-  expect(told.map((each) => each.split(':', 1)[0])).toEqual(['authentication', 'authorization']);
+  expect(errors.map((each) => each.split(':', 1)[0])).toEqual(['authentication', 'authorization']);
   await clock.advance(120_000);
   expect(await admit(asking('/metrics', bearing('good-token')))).toEqual(UNAUTHORIZED);
   const lastFailure = { reason: 'InternalError', at: clock.now() };
   expect(counts().tokens).toMatchObject({ failed: 2, lastFailure, failingSince: lastFailure.at - 120_000 });
-  // Failures are not kept.
+  // Failures are not cached.
   reviewer.isAway = false;
   expect(await admit(asking('/metrics', bearing('good-token')))).toMatchObject({ isAdmitted: true });
   expect(await admit(asking('/pods', bearing('good-token')))).toMatchObject({ isAdmitted: true });
@@ -178,7 +178,7 @@ test('an unanswered review times out after 30 seconds, or when the server stops'
   const late = admit(asking('/pods', bearing('good-token')));
   await clock.advance(30_000);
   expect(await late).toEqual(UNAUTHORIZED);
-  expect(told).toEqual(['authentication: Error: no answer within 30s']);
+  expect(errors).toEqual(['authentication: Error: no answer within 30s']);
   const ended = admit(asking('/pods', bearing('good-token')));
   await clock.advance(1);
   end.abort(new Error('the server ends'));
@@ -190,14 +190,14 @@ test('a review is attempted up to five times if the server has an internal error
   const { admit } = access();
   let failures = 2;
   reviewer.trouble = () => new KubeError(500, 'etcd is slow');
-  const asked = admit(asking('/metrics', bearing('good-token')));
+  const admission = admit(asking('/metrics', bearing('good-token')));
   await clock.advance(499);
   expect(reviewer.asked).toHaveLength(1);
   await clock.advance(1);
   failures = reviewer.asked.length;
   reviewer.trouble = undefined;
   await clock.advance(750);
-  expect([failures, await asked]).toMatchObject([2, { isAdmitted: true }]);
+  expect([failures, await admission]).toMatchObject([2, { isAdmitted: true }]);
   reviewer.trouble = () =>
     Object.assign(new Error('read'), { cause: Object.assign(new Error(), { code: 'ECONNRESET' }) });
   reviewer.asked.length = 0;
@@ -237,8 +237,8 @@ test.each([
   const { admit } = access();
   reviewer.trouble = trouble;
   const answer = await admit(asking('/metrics', bearing('secret-token')));
-  expect(told).toHaveLength(1);
-  expect(JSON.stringify([answer, told])).not.toContain('secret');
+  expect(errors).toHaveLength(1);
+  expect(JSON.stringify([answer, errors])).not.toContain('secret');
 });
 
 test('no token is disclosed for an odd response, or for one with an error message', async () => {
@@ -246,8 +246,8 @@ test('no token is disclosed for an odd response, or for one with an error messag
     const { admit } = access({ client: { create: async () => ({ kind: 'TokenReview', status }) } });
     expect(await admit(asking('/metrics', bearing('secret-token')))).toEqual(UNAUTHORIZED);
   }
-  expect(told).toHaveLength(2);
-  expect(told.join()).not.toContain('secret');
+  expect(errors).toHaveLength(2);
+  expect(errors.join()).not.toContain('secret');
 });
 
 test('a review that is both allowed and denied is an error', async () => {

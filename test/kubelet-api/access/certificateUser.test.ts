@@ -9,7 +9,7 @@ import { parseCertificateUser } from '../../../kubelet-api/access/certificateUse
 const folder = mkdtempSync(join(tmpdir(), 'users-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** `openssl` leaves out of a subject what it has no name for. */
+/** Names the OID of UIDs, because `openssl` omits attributes without a name from a subject. */
 const CONFIG =
   'oid_section = ids\n[ids]\nkubernetesUid = 1.3.6.1.4.1.57683.2\n[req]\ndistinguished_name = none\n[none]\n';
 

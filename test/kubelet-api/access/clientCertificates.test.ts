@@ -67,7 +67,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** The server's side of a connection that shows these certificates, and the client's. */
+/** Opens a connection with these client certificates. Returns the sockets of the server and of the client. */
 async function shown(
   names: readonly string[],
   more: ConnectionOptions = {},
@@ -158,10 +158,10 @@ test.each([
 test('the handshake of a connection under former authorities does not count', async () => {
   let authorities: readonly X509Certificate[] = [certificate('root')];
   const certificates = checking(() => authorities);
-  const [told, untold] = [(await shown(['below', 'between'])).own, (await shown(['below', 'between'])).own];
-  certificates.greet(told);
+  const [greeted, ungreeted] = [(await shown(['below', 'between'])).own, (await shown(['below', 'between'])).own];
+  certificates.greet(greeted);
   authorities = [certificate('other')];
-  for (const own of [told, untold]) expect(() => certificates.userOf(own)).toThrow('no client authority vouches');
+  for (const own of [greeted, ungreeted]) expect(() => certificates.userOf(own)).toThrow('no client authority vouches');
 });
 
 test.each(['TLSv1.2', 'TLSv1.3'] as const)(

@@ -1,4 +1,4 @@
-/** Every path of the node's server, by each method, with good and bad credentials, over real TLS. */
+/** Tests every path of the node's server with each method, and with valid and invalid credentials, over real TLS. */
 import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { Agent, createServer, request, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -16,7 +16,7 @@ const reviewer = new Reviewer();
 const agents = new Map<string, Agent>();
 let server: Server;
 
-/** Each path with what it needs one of. */
+/** Each path with the subresources of `nodes`, one of which a caller needs access to. */
 const PATHS: readonly (readonly [path: string, subresources: readonly string[]])[] = [
   ['/pods', ['pods', 'proxy']],
   ['/pods/', ['pods', 'proxy']],
@@ -42,7 +42,7 @@ const PATHS: readonly (readonly [path: string, subresources: readonly string[]])
   ['/run/ns/pod/main', ['proxy']],
   ['/debug/pprof/profile', ['proxy']],
   ['/debug/flags/v', ['proxy']],
-  // What only begins like one of them is none.
+  // Paths that merely start with the same letters are different paths.
   ['/podsx', ['proxy']],
   ['/metricsx/cadvisor', ['proxy']],
   ['/logsx', ['proxy']],
@@ -56,12 +56,19 @@ const METHODS: readonly (readonly [method: string, verb: string])[] = [
   ['OPTIONS', ''],
 ];
 
-/** A certificate that was good in 2001. */
+/** Returns a certificate that expired in 2001. */
 function expired(): KeyPair {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const asked = { commonName: 'alice', organizations: ['operators'], publicKey, dnsNames: [], ips: [], isSigned: true };
+  const certificateRequest = {
+    commonName: 'alice',
+    organizations: ['operators'],
+    publicKey,
+    dnsNames: [],
+    ips: [],
+    isSigned: true,
+  };
   const times = { from: Date.UTC(2001, 0), to: Date.UTC(2001, 1) };
-  const cert = authority.sign(asked, { usage: 'client auth', ...times });
+  const cert = authority.sign(certificateRequest, { usage: 'client auth', ...times });
   return { key: String(privateKey.export({ type: 'pkcs8', format: 'pem' })), cert };
 }
 
@@ -90,14 +97,14 @@ function ask(credential: string, method: string, path: string): Promise<Told> {
   const shown = typeof given === 'string' ? { headers: { authorization: `Bearer ${given}` } } : given;
   return new Promise((done, fail) => {
     const options = { host: '127.0.0.1', port, ca: authority.cert, agent, method, path, ...shown };
-    const asked = request(options, (response) => {
+    const clientRequest = request(options, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (chunk) => {
         text += chunk;
       });
       response.on('end', () => done({ code: response.statusCode, type: response.headers['content-type'], text }));
     });
-    asked.on('error', fail).end();
+    clientRequest.on('error', fail).end();
   });
 }
 
@@ -111,16 +118,16 @@ beforeAll(async () => {
     signal: end.signal,
     client: reviewer,
     authentication: { isAnonymousAllowed: false, webhook: { cacheMs: 120_000 } },
-    // Each answer as it is asked for.
+    // Disable the cache, so that each request is authorized separately.
     authorization: { mode: 'Webhook', allowedMs: 0, deniedMs: 0 },
     clientAuthorities: () => authorities,
     onError: () => undefined,
   });
   const tls = { ...authority.issue({ name: 'node', groups: [] }), ca: authority.cert };
-  server = createServer({ ...tls, requestCert: true, rejectUnauthorized: false }, async (asked, response) => {
-    const asking = { request: asked, path: asked.url ?? '', signal: end.signal };
-    // A server of TLS has no other sockets.
-    const answer = await access.admit({ ...asking, socket: asked.socket as TLSSocket });
+  server = createServer({ ...tls, requestCert: true, rejectUnauthorized: false }, async (request, response) => {
+    const asking = { request, path: request.url ?? '', signal: end.signal };
+    // Safe cast: an HTTPS server has only TLS sockets.
+    const answer = await access.admit({ ...asking, socket: request.socket as TLSSocket });
     response.writeHead(answer.isAdmitted ? 200 : answer.code, { 'content-type': 'text/plain; charset=utf-8' });
     response.end(answer.isAdmitted ? answer.caller.name : answer.text);
   });
@@ -163,9 +170,9 @@ test.each(['operator', 'operatorToken'])(
   async (credential) => {
     for (const { path, method, verb, subresources } of ROWS) {
       for (const right of subresources) {
-        reviewer.allowed = ({ groups, resourceAttributes: { verb: asked, subresource, name, resource } }) =>
+        reviewer.allowed = ({ groups, resourceAttributes: { verb: requestedVerb, subresource, name, resource } }) =>
           groups.includes('operators') &&
-          asked === verb &&
+          requestedVerb === verb &&
           `${resource}/${name}/${subresource}` === `nodes/node-1/${right}`;
         expect(await ask(credential, method, path)).toEqual({ code: 200, type: TYPE, text: 'alice' });
       }
@@ -175,8 +182,8 @@ test.each(['operator', 'operatorToken'])(
 
 test.each(['operator', 'operatorToken'])('no other verb or permission admits %s to any path', async (credential) => {
   for (const { path, method, verb, subresources } of ROWS) {
-    reviewer.allowed = ({ resourceAttributes: { verb: asked, subresource } }) =>
-      asked !== verb || !subresources.includes(subresource);
+    reviewer.allowed = ({ resourceAttributes: { verb: requestedVerb, subresource } }) =>
+      requestedVerb !== verb || !subresources.includes(subresource);
     expect(await ask(credential, method, path)).toEqual(forbidden('alice', verb, subresources));
   }
 });

@@ -33,9 +33,9 @@ test('C38: a WebSocket subprotocol may carry a token, beside another subprotocol
 
 test.each([
   ['two tokens', `a,${offering('one')},${offering('two')}`],
-  ['one that is no base64', `a,${offering('one')}=`],
-  ['one that cannot be base64', `a,${offering('one')}A`],
-  ['one that is no text', `a,${offering(Buffer.from([0xff, 0xfe]))}`],
+  ['a token that is not base64url', `a,${offering('one')}=`],
+  ['a token of a length that base64url cannot have', `a,${offering('one')}A`],
+  ['a token that is not UTF-8', `a,${offering(Buffer.from([0xff, 0xfe]))}`],
 ])('invalid token subprotocols are rejected without being quoted: %s', (_, protocols) => {
   expect(() => asking(protocols)).toThrow(BadOffer);
   expect(() => asking(protocols)).not.toThrow(/b25l|one,/);

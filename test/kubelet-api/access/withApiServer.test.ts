@@ -1,4 +1,4 @@
-/** The node's server with an API server that reviews tokens and access. */
+/** Tests the node's server with an API server that reviews tokens and access. */
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { KubeClient } from '../../../kubeclient/client.ts';
@@ -34,7 +34,7 @@ afterEach(() => server.close());
 
 async function tokenOf(spec: Record<string, string[] | number> = {}): Promise<string> {
   const { status } = await server.request('POST', `${ACCOUNTS}/scraper/token`, { spec });
-  // As that of a TokenRequest is.
+  // Safe cast: this is the status of a TokenRequest.
   return textAt(status as Record<string, string>, 'token');
 }
 

@@ -3,7 +3,7 @@ import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { KubeError } from '../../../kubeclient/kubeError.ts';
 import { withRetries } from '../../../kubelet-api/access/withRetries.ts';
 
-/** When each try is made, in milliseconds from the first, until it fails. */
+/** Returns the time of each attempt until the call fails, in milliseconds since the first one. */
 async function triesOf(failure: () => Error, abortAt = Number.POSITIVE_INFINITY): Promise<number[]> {
   const clock = new SimulatedClock();
   const start = clock.now();
@@ -23,18 +23,18 @@ async function triesOf(failure: () => Error, abortAt = Number.POSITIVE_INFINITY)
 const cut = () => new Error('cut', { cause: Object.assign(new Error('read'), { code: 'ECONNRESET' }) });
 
 test.each([
-  ['an error inside of the server', () => new KubeError(500, 'etcd is slow')],
+  ['an internal server error', () => new KubeError(500, 'etcd is slow')],
   ['too many requests', () => new KubeError(429, 'slow down')],
-  ['a server that says when to come again', () => new KubeError(503, 'later', { retryAfterMs: 1000 })],
-  ['a connection that is cut', cut],
+  ['a response with Retry-After', () => new KubeError(503, 'later', { retryAfterMs: 1000 })],
+  ['a connection reset', cut],
 ])('%s is retried, up to five attempts', async (_, failure) =>
   expect(await triesOf(failure)).toEqual([0, 500, 1250, 2375, 4062]),
 );
 
 test.each([
-  ['a refusal', () => new KubeError(403, 'no')],
-  ['a server that is not there', () => Object.assign(new Error(), { code: 'ECONNREFUSED' })],
-  ['no answer in time', () => new Error('no answer within 10s')],
+  ['a forbidden request', () => new KubeError(403, 'no')],
+  ['a refused connection', () => Object.assign(new Error(), { code: 'ECONNREFUSED' })],
+  ['a timeout', () => new Error('no answer within 10s')],
 ])('%s is not retried', async (_, failure) => expect(await triesOf(failure)).toEqual([0]));
 
 test('nothing is retried after the abort, before a delay or during it', async () => {

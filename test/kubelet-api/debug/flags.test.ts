@@ -24,9 +24,9 @@ test.each([
   ['POST', '5', 406, 'unsupported http method\n', []],
 ])('a %s request with the body %j has the response of a kubelet', async (method, body, code, answer, verbosities) => {
   set.length = 0;
-  const asked = request({ host: '127.0.0.1', port, path: '/debug/flags/v', method, agent: false });
-  asked.end(body);
-  const [response] = await once(asked, 'response');
+  const clientRequest = request({ host: '127.0.0.1', port, path: '/debug/flags/v', method, agent: false });
+  clientRequest.end(body);
+  const [response] = await once(clientRequest, 'response');
   expect([response.statusCode, await text(response), response.headers['content-type']]).toEqual([
     code,
     answer,

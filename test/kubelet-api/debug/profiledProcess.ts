@@ -16,10 +16,13 @@ import { LastGood } from '../../../node/credentials/lastGood.ts';
 
 const secret = () => randomBytes(24).toString('hex');
 
-/** What lives as long as the process. */
+/** Objects that exist as long as the process. */
 const stored: unknown[] = [];
 
-/** The token of a file that contains it only once, because a function that returns it always would store it. */
+/**
+ * Returns an object that stores the token of a file. `contents` is popped, because a `read` that always returned the
+ * token would store it too.
+ */
 async function bearerOf(contents: string[]): Promise<unknown> {
   const file = { errorPrefix: 'token', read: async () => contents.pop() ?? '' };
   const bearer = tokenFileSource({ file, lastGoodToken: new LastGood<Secret>(() => {}), monotonic: () => 0 });
@@ -27,7 +30,7 @@ async function bearerOf(contents: string[]): Promise<unknown> {
   return bearer;
 }
 
-/** A page that a browser has opened by its link. */
+/** Returns an inspection page that a browser has opened by its link. */
 async function openedPage(token: string): Promise<unknown> {
   const openInspectedNode = async () => {
     throw new Error('nothing is shown');
@@ -63,7 +66,7 @@ const server = createServer((request, response) => {
   route.handle({ request, response, url, caller, signal }).catch(() => response.destroy());
 });
 let secrets = await storeSecrets();
-// It listens on a port.
+// Safe cast: the server listens on a port.
 server.listen(0, '127.0.0.1', () => {
   process.stdout.write(`${(server.address() as AddressInfo).port} ${secrets}\n`);
   secrets = '';

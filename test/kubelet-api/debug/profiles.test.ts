@@ -13,31 +13,31 @@ async function served() {
   const { port } = await serve(profilesRoute({ clock, command: () => ['node', 'statelet', 'run'] }));
   const get = (name: string) => ask(port, `/debug/pprof/${name}`);
   const waits = (count: number) => eventually('it waits', () => clock.pending === count || undefined);
-  /** Whether something else can be recorded. */
+  /** Returns whether another profile can be recorded. */
   const isFree = async () => {
-    const asked = get('allocs?seconds=1');
-    await Promise.race([asked, waits(1)]);
+    const recording = get('allocs?seconds=1');
+    await Promise.race([recording, waits(1)]);
     await clock.advance(1_000);
-    return (await asked).status === 200;
+    return (await recording).status === 200;
   };
   return { clock, port, get, waits, isFree };
 }
 
-/** Something that is seen in a profile. */
+/** Uses CPU time that a profile shows. */
 function busyWork(until: number): void {
   while (performance.now() < until) Math.sqrt(Math.random());
 }
 
 test('a CPU profile shows where the time was spent', async () => {
   const { clock, get, waits } = await served();
-  const asked = get('profile?seconds=5');
+  const recording = get('profile?seconds=5');
   await waits(1);
   busyWork(performance.now() + 50);
   await clock.advance(4_999);
   await pause(10);
   expect(clock.pending).toBe(1);
   await clock.advance(1);
-  const { status, headers, text } = await asked;
+  const { status, headers, text } = await recording;
   expect(status).toBe(200);
   expect(headers['content-disposition']).toBe('attachment; filename="profile.cpuprofile"');
   const { nodes, samples, timeDeltas, startTime, endTime } = JSON.parse(text);
@@ -50,11 +50,11 @@ test('a CPU profile shows where the time was spent', async () => {
 
 test('an allocation profile shows the allocations during it', async () => {
   const { clock, get, waits } = await served();
-  const asked = get('allocs?seconds=1');
+  const recording = get('allocs?seconds=1');
   await waits(1);
   const kept = Array.from({ length: 100_000 }, (_, at) => ({ at }));
   await clock.advance(1_000);
-  const { text, headers } = await asked;
+  const { text, headers } = await recording;
   expect(headers['content-disposition']).toContain('allocs.heapprofile');
   expect(JSON.parse(text)).toMatchObject({ head: expect.any(Object), samples: expect.any(Array) });
   expect(kept).toHaveLength(100_000);
@@ -67,7 +67,7 @@ test('C39: a heap snapshot requires system:masters, and contains no token that t
   const path = '/debug/pprof/heap?group=system:masters';
   const refusals = [
     await ask(Number(port), '/debug/pprof/heap?group=system:authenticated'),
-    // An API server asks in its own name for everybody who may use its proxy.
+    // The API server uses its own identity for every user who is allowed to use its proxy.
     await ask(Number(port), path, { 'x-forwarded-for': '192.0.2.1' }),
     await ask(Number(port), path, { 'x-forwarded-uri': '/api/v1/nodes/node/proxy/debug/pprof/heap' }),
   ];
@@ -93,11 +93,11 @@ test('profiles contain names of functions, but no values', async () => {
   const { clock, get, waits } = await served();
   const value = `value-${Math.random()}`;
   for (const name of ['allocs', 'profile']) {
-    const asked = get(`${name}?seconds=1`);
+    const recording = get(`${name}?seconds=1`);
     await waits(1);
     const values = Array.from({ length: 10_000 }, (_, index) => ({ text: `${value}-${index}` }));
     await clock.advance(1_000);
-    const { text, status } = await asked;
+    const { text, status } = await recording;
     expect([name, status, text.includes(value), values.length]).toEqual([name, 200, false, 10_000]);
   }
 });

@@ -1,4 +1,4 @@
-/** Whether the node works, in the words of a kubelet. */
+/** Tests the health checks of the node, whose output is that of the kubelet. */
 import { expect, test } from '@jest/globals';
 import { type HealthCheck, healthRoutes, PING_CHECK } from '../../../kubelet-api/listener/health.ts';
 import { listening } from './support/listening.ts';

@@ -1,4 +1,4 @@
-/** The node's server over HTTP/2, as Go's `net/http` serves it. */
+/** Tests the node's server over HTTP/2, which behaves like Go's `net/http`. */
 import { once } from 'node:events';
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
 import { Duplex, Readable } from 'node:stream';
@@ -27,7 +27,7 @@ async function session(port: number, options: object = {}): Promise<ClientHttp2S
 const sent = (from: ClientHttp2Session, path = '/pods', headers: object = {}): ClientHttp2Stream =>
   from.request({ ':path': path, ...headers }).on('error', () => {});
 
-/** The response, also if the server then resets a stream whose request has not ended. */
+/** Returns the response, even if the server then resets the stream because the request has not ended. */
 async function answered(stream: ClientHttp2Stream): Promise<{ readonly code: number; readonly body: string }> {
   let body = '';
   stream.on('data', (chunk) => {
@@ -42,7 +42,7 @@ async function answered(stream: ClientHttp2Stream): Promise<{ readonly code: num
 const closed = (stream: ClientHttp2Stream): Promise<void> =>
   new Promise((resolve) => void stream.once('close', () => resolve()));
 
-/** A route that answers never, and counts the requests that are open. */
+/** Creates a route that never responds, and counts its open requests. */
 function pending() {
   const counts = { open: 0 };
   const never = route('/pods', async ({ signal }) => {

@@ -1,4 +1,4 @@
-/** A node's server over real TLS: its certificate, its clients', and who is answered. */
+/** Tests the node's server over real TLS: its certificate, those of its clients, and which clients it accepts. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
@@ -111,7 +111,7 @@ describe('TLS', () => {
     await clock.advance(10_000);
     await eventually('it is in use', () => ask('/pods', { ca: other.cert }).catch(() => undefined));
     await expect(ask('/pods')).rejects.toThrow();
-    // Whoever is connected stays so.
+    // Existing connections remain open.
     held.write('GET /pods HTTP/1.1\r\nHost: node\r\n\r\n');
     expect(String(await once(held, 'data'))).toContain('200 OK');
   });

@@ -1,4 +1,4 @@
-/** The pages about the agent's own process. */
+/** Tests the pages about the agent's own process. */
 import { expect, test } from '@jest/globals';
 import { createConfigzRoute, flagzRoute, statuszRoute } from '../../../kubelet-api/listener/pages.ts';
 import { listening } from './support/listening.ts';

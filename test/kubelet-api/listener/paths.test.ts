@@ -1,4 +1,4 @@
-/** What is found at a path: the table of a kubelet. */
+/** Tests which route the server finds for a path. The table is that of the kubelet. */
 import { describe, expect, test } from '@jest/globals';
 import { cleanPath, PathTable, parseTarget, rawPath } from '../../../kubelet-api/listener/paths.ts';
 import { ALL_ON, echo } from './support/listening.ts';
@@ -9,7 +9,7 @@ const TREES = ['/pods', '/stats', '/containerLogs', '/run', '/exec', '/attach', 
 const routes = TREES.map(echo);
 const paths = new PathTable(routes, ALL_ON);
 
-const told = (path: string, method = 'GET', accept?: string, among = paths): string => {
+const routeOf = (path: string, method = 'GET', accept?: string, among = paths): string => {
   const found = among.find(path, method, accept);
   if (found.kind === 'route') return found.route.pathPrefix;
   if (found.kind === 'elsewhere') return `> ${found.path}`;
@@ -51,7 +51,7 @@ describe('C39: a path', () => {
     ['/metrics/none', 'nothing'],
     ['/containerlogs/ns/pod/c', 'nothing'],
   ])('%s is routed to %s', (path, expected) => {
-    expect(told(path)).toBe(expected);
+    expect(routeOf(path)).toBe(expected);
   });
 
   test.each([
@@ -64,7 +64,7 @@ describe('C39: a path', () => {
     ['HEAD', '/configz', '/configz'],
     ['PUT', '/metrics', '/metrics'],
   ])('requested by %s, %s is routed to %s', (method, path, expected) => {
-    expect(told(path, method)).toBe(expected);
+    expect(routeOf(path, method)).toBe(expected);
   });
 
   test.each([
@@ -75,8 +75,8 @@ describe('C39: a path', () => {
     ['application/*', '406'],
     ['text/plain', '406'],
   ])('with a JSON response and the Accept header %s is routed to %s', (accept, expected) => {
-    expect(told('/pods', 'GET', accept)).toBe(expected);
-    expect(told('/healthz', 'GET', accept)).toBe('/healthz');
+    expect(routeOf('/pods', 'GET', accept)).toBe(expected);
+    expect(routeOf('/healthz', 'GET', accept)).toBe('/healthz');
   });
 });
 
@@ -105,7 +105,7 @@ describe('C39: a disabled switch', () => {
       '/checkpoint/a/b/c',
       '/statusz',
     ];
-    expect(open.map((path) => told(path, 'GET', undefined, plain))).toEqual([
+    expect(open.map((path) => routeOf(path, 'GET', undefined, plain))).toEqual([
       '> /exec/',
       '/pods',
       '/stats',

@@ -1,4 +1,4 @@
-/** The pods at the node's server. */
+/** Tests the pods that the node's server returns. */
 import { expect, test } from '@jest/globals';
 import { startSimulatedNode } from '../../../actors/simulated/startSimulatedNode.ts';
 import { inProcessCri } from '../../../cri/simulated/inProcessCri.ts';

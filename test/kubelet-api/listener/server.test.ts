@@ -1,4 +1,4 @@
-/** What a client that is slow, or means harm, gets of a node's server. */
+/** Tests the node's server with slow and malicious clients. */
 import { once } from 'node:events';
 import { connect as connectPlain, type Socket } from 'node:net';
 import { Readable, type Writable } from 'node:stream';
@@ -60,9 +60,9 @@ describe('an ambiguous request is rejected', () => {
     ['no host', 'GET /pods HTTP/1.1\r\n\r\n'],
     ['no path', 'GET pods HTTP/1.1\r\nHost: n\r\n\r\n'],
   ])('%s', async (_, text) => {
-    const asked: string[] = [];
+    const paths: string[] = [];
     const answer = async ({ url, response }: Exchange) => {
-      asked.push(url.pathname);
+      paths.push(url.pathname);
       response.end('served');
     };
     const { connect } = await listening({ routes: [route('/pods', answer), route('/secret', answer)] });
@@ -71,7 +71,7 @@ describe('an ambiguous request is rejected', () => {
     const all = await allFrom(socket);
     expect(all).toMatch(/^(HTTP\/1\.1 (400|405)|$)/);
     expect(all).not.toContain('served');
-    expect(asked).toEqual([]);
+    expect(paths).toEqual([]);
   });
 });
 
@@ -80,7 +80,7 @@ describe('limits', () => {
     const { ask } = await listening();
     const headers = (size: number) => ({ headers: { 'x-large': 'a'.repeat(size) } });
     expect((await ask('/pods', headers(900_000))).code).toBe(200);
-    // Whoever still sends may hear of it by a connection that is cut.
+    // A client that is still sending may see a closed connection instead of the response.
     const refused = await ask('/pods', headers(1_100_000)).catch((error: unknown) => ({ code: Object(error).code }));
     expect([431, 'ECONNRESET', 'EPIPE']).toContain(refused.code);
   });
@@ -120,7 +120,7 @@ describe('limits', () => {
 
 describe('a slow client', () => {
   const timeouts = { headersMs: 200, requestMs: 60_000, handshakeMs: 200 };
-  // However it is cut.
+  // Resolves when the connection is closed, with or without an error.
   const gone = (socket: Socket) =>
     new Promise<void>((done) => void socket.on('error', () => {}).once('close', () => done()));
   const slowly = async (socket: Writable, text: string) => {
@@ -139,10 +139,10 @@ describe('a slow client', () => {
     const [trickling, silent] = [plain, secure].map(({ port }) => connectPlain(port, '127.0.0.1'));
     if (trickling === undefined || silent === undefined) throw new Error('there are two');
     const cut = Promise.all([gone(trickling), gone(silent.resume())]);
-    const said = text(trickling).catch(() => '');
+    const output = text(trickling).catch(() => '');
     await slowly(trickling, `GET /pods HTTP/1.1\r\nHost: n\r\nX: ${'a'.repeat(1_000)}`);
     await cut;
-    expect(await said).toMatch(/^(HTTP\/1\.1 408 |$)/);
+    expect(await output).toMatch(/^(HTTP\/1\.1 408 |$)/);
   });
 
   test('is disconnected if it does not send the whole body of its request in time', async () => {
@@ -150,7 +150,7 @@ describe('a slow client', () => {
     const reading = route('/pods', async ({ request, response }) => {
       await pipeline(request, response);
     });
-    // The timer of responses never fires.
+    // This clock never fires, so the server's own timer of responses has no effect.
     const clock = { ...systemClock, setTimeout: () => {}, clearTimeout: () => {} };
     const parts = { paths: new PathTable([reading], ALL_ON), onError: () => {}, clock, timeouts: limits };
     const { port, close } = await serve({ host: '127.0.0.1', port: 0 }, parts);
@@ -163,9 +163,9 @@ describe('a slow client', () => {
   });
 
   test('with an unneeded body gets its response, and is disconnected soon after that', async () => {
-    const asked: string[] = [];
+    const paths: string[] = [];
     const answer = async ({ url, response }: Exchange) => {
-      asked.push(url.pathname);
+      paths.push(url.pathname);
       response.end('done');
     };
     const { connect } = await listening({ routes: [route('/run', answer), route('/secret', answer)] });
@@ -174,7 +174,7 @@ describe('a slow client', () => {
     socket.write('POST /run/ns/pod/main HTTP/1.1\r\nHost: n\r\nContent-Length: 1000000\r\n\r\n');
     await slowly(socket, 'GET /secret HTTP/1.1\r\nHost: n\r\n\r\n'.repeat(100));
     expect(await all).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*done$/);
-    expect(asked).toEqual(['/run/ns/pod/main']);
+    expect(paths).toEqual(['/run/ns/pod/main']);
   });
 
   test('without an unread body can reuse its connection', async () => {
@@ -217,7 +217,7 @@ test('a client that disconnects ends its request, and one that does not read use
   socket.pause();
   socket.write(GET);
   let before = -1;
-  // What the kernel buffers is not the server's; then nothing more is asked for.
+  // The kernel buffers some data. After that, the server must not read any more from the route.
   await eventually('it stands still', () => {
     const isStill = given > 0 && given === before;
     before = given;
@@ -338,10 +338,10 @@ describe('an upgrade', () => {
 });
 
 test('closing the server aborts the requests in flight and disconnects them', async () => {
-  const heard: string[] = [];
+  const events: string[] = [];
   const never = route('/pods', async ({ signal }) => {
     await once(signal, 'abort');
-    heard.push('aborted');
+    events.push('aborted');
   });
   const { connect, close } = await listening({ routes: [never] });
   const [idle, busy, upgraded] = [await connect(), await connect(), await connect()];
@@ -351,7 +351,7 @@ test('closing the server aborts the requests in flight and disconnects them', as
   await new Promise((resolve) => setTimeout(resolve, 100));
   await close();
   await gone;
-  expect(heard).toEqual(['aborted', 'aborted']);
+  expect(events).toEqual(['aborted', 'aborted']);
 });
 
 test('without TLS every client is answered, but debugging paths are unavailable', async () => {
@@ -362,13 +362,13 @@ test('without TLS every client is answered, but debugging paths are unavailable'
     onError: () => {},
   });
   atEnd(close);
-  const asked = async (path: string, method = 'GET') => {
+  const fetchText = async (path: string, method = 'GET') => {
     const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method, redirect: 'manual' });
     return `${answer.status} ${await answer.text()}`;
   };
-  expect(await asked('/pods')).toBe('200 system:anonymous /pods');
-  expect(await asked('/configz')).toBe('404 404 page not found\n');
-  expect(await asked('/exec/a/b/c', 'POST')).toBe('405 Debug endpoints are disabled.\n');
+  expect(await fetchText('/pods')).toBe('200 system:anonymous /pods');
+  expect(await fetchText('/configz')).toBe('404 404 page not found\n');
+  expect(await fetchText('/exec/a/b/c', 'POST')).toBe('405 Debug endpoints are disabled.\n');
   const socket = connectPlain(port, '127.0.0.1');
   socket.end('nonsense\r\n\r\n');
   expect(String(await once(socket, 'data'))).toMatch(/^HTTP\/1\.1 400 Bad Request/);

@@ -1,4 +1,4 @@
-/** A certificate that the node makes for itself. */
+/** Tests the self-signed certificate of the node. */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What Node.js makes of the bytes that are left of a connection that is cut. */
+/** Tests what Node.js does with the unread bytes of a connection that is closed. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { connect as connectTls } from 'node:tls';
@@ -9,7 +9,7 @@ import { serve } from '../../../kubelet-api/listener/server.ts';
 import { ALL_ON, atEnd, server as pair, route } from './support/listening.ts';
 
 const HOST = '127.0.0.1';
-/** The most that a connection may have open, and the one that it is cut for. */
+/** Maximum number of open requests per connection, plus the request that closes it. */
 const MADE = 9;
 
 test.each([
@@ -36,7 +36,7 @@ test.each([
     };
     await ask(1_000);
     expect(made).toBe(MADE);
-    // Parsers are used again.
+    // Node.js reuses its parsers for other connections.
     await ask(1_000);
     expect(made).toBe(2 * MADE);
   },

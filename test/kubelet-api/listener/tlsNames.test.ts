@@ -1,4 +1,4 @@
-/** The names of Kubernetes' configurations in OpenSSL. */
+/** Tests that OpenSSL knows the TLS names in Kubernetes configurations. */
 import { createSecureContext } from 'node:tls';
 import { expect, test } from '@jest/globals';
 import { toTlsOptions, unknownCurves, unknownSuites } from '../../../kubelet-api/listener/tlsNames.ts';

@@ -7,7 +7,7 @@ import { NodeFailure } from '../../../base/failure.ts';
 import { StreamSessions } from '../../../kubelet-api/sessions.ts';
 import { line, servedLogs } from './servedLogs.ts';
 
-/** What this process holds open below a directory, and how many directories it watches. */
+/** Returns the paths of the files below a directory that this process has open. */
 const held = (root: string): string[] =>
   readdirSync('/proc/self/fd').flatMap((fd) => {
     try {
@@ -35,7 +35,7 @@ test('C40: headers are sent at once, and lines when they are complete, until the
   await served.append(`wo\n${line(2, 'three').slice(0, -1)}`);
   await followed.until('one\ntwo\n');
   served.told.runtime = 2;
-  // The end of a line that never came is left out.
+  // The final line is incomplete, so it is left out.
   expect(await followed.end()).toBe('one\ntwo\n');
 });
 
@@ -72,7 +72,7 @@ test('C40: following continues in the new file after a rotation', async () => {
   await followed.until('one\n');
   for (const [at, text] of ['two', 'three', 'four'].entries()) {
     await rename(served.file, `${served.file}.${at}`);
-    // The runtime may write to the old one before it opens another.
+    // The runtime may still write to the old file before it opens a new one.
     await appendFile(`${served.file}.${at}`, line(at, `late ${text}`));
     await writeFile(served.file, line(at, text));
     await eventually(() => followed.text().endsWith(`late ${text}\n${text}\n`));
@@ -103,7 +103,7 @@ test('a removed file is read until there is a new one', async () => {
   await followed.until('one\ntwo\n');
 });
 
-test('C40: following continues while the runtime is down, and ends on any other answer of the runtime', async () => {
+test('C40: following continues while the runtime is down, and ends on any other error of the runtime', async () => {
   const served = await servedLogs();
   await served.write(line(0, 'one'));
   const followed = await served.follow();

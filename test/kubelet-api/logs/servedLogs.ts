@@ -1,4 +1,4 @@
-/** The logs of a container of a pod, served over plain HTTP as the node's server does over TLS. */
+/** Serves the logs of a container over plain HTTP, with the same route as the node's server. */
 import { appendFile, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -15,7 +15,7 @@ import { containerWith, podWith } from '../../fakes/pods.ts';
 export const ID = 'containerd://c0ffee';
 const NOON = Date.parse('2026-05-04T12:00:00Z');
 
-/** A line as a runtime writes it, so many seconds after noon. */
+/** Returns a log line as the runtime writes it, with a timestamp in seconds after noon. */
 export const line = (seconds: number, text: string, { stream = 'stdout', tags = 'F' } = {}): string =>
   `${stamp(seconds)} ${stream} ${tags} ${text}\n`;
 
@@ -33,7 +33,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
-/** Serves one route; each request is one of a caller who may. */
+/** Serves one route. Each request has an authorized caller. */
 export async function serve(route: Route): Promise<{ readonly port: number; readonly server: Server }> {
   const server = createServer((incoming, response) => {
     const gone = new AbortController();
@@ -53,18 +53,18 @@ export async function serve(route: Route): Promise<{ readonly port: number; read
     server.closeAllConnections();
     server.close();
   });
-  // It listens on a port.
+  // Safe cast: the server listens on a port.
   return { port: (server.address() as AddressInfo).port, server };
 }
 
-/** Begins a request, and resolves with the headers of its answer. */
+/** Sends a request. Resolves when the headers of the response arrive. */
 export const begin = (port: number, path: string, headers: Readonly<Record<string, string>> = {}) =>
   new Promise<IncomingMessage>((resolve, reject) => {
-    const asked = request({ host: '127.0.0.1', port, path, headers, agent: false }, resolve);
-    asked.on('error', reject).end();
+    const clientRequest = request({ host: '127.0.0.1', port, path, headers, agent: false }, resolve);
+    clientRequest.on('error', reject).end();
   });
 
-/** All of an answer, byte by byte as it came. */
+/** Sends a request. Returns the complete response with its exact bytes. */
 export async function ask(port: number, path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
   const answer = await begin(port, path, headers);
   const chunks: Buffer[] = [];
@@ -77,11 +77,11 @@ interface Served {
   readonly server: Server;
   readonly root: string;
   readonly file: string;
-  /** What the agent says of the container, and the runtime; tests change it. */
+  /** The status of the container in the agent and in the runtime, which tests can change. */
   readonly told: Told;
   write(text: string | Buffer): Promise<void>;
   append(text: string): Promise<void>;
-  /** As a node does: the present file gets another name, and the runtime opens a new one. */
+  /** Rotates the log as the node does: renames the current file and lets the runtime open a new one. */
   rotate(): Promise<void>;
   get(query?: string): Promise<Answer>;
   follow(query?: string): Promise<Followed>;
@@ -91,7 +91,7 @@ interface Told {
   state: ContainerState;
   lastState?: ContainerState;
   hasStatus: boolean;
-  /** CONTAINER_RUNNING, CONTAINER_EXITED, or what the call fails with. */
+  /** CONTAINER_RUNNING, CONTAINER_EXITED, or the error of the call. */
   runtime: 1 | 2 | Error;
   asked: number;
   logPath: string;
@@ -101,11 +101,11 @@ interface Followed {
   readonly answer: IncomingMessage;
   text(): string;
   until(text: string): Promise<void>;
-  /** All of it, once the answer has ended. */
+  /** Returns the whole text once the response has ended. */
   end(): Promise<string>;
 }
 
-/** The log of container `main` of pod `web` in `default`. */
+/** Serves the log of container `main` of pod `web` in `default`. */
 export async function servedLogs(options: Partial<ContainerLogsParts> = {}): Promise<Served> {
   const root = await mkdtemp(join(tmpdir(), 'statelet-served-'));
   ends.push(() => rm(root, { recursive: true, force: true }));

@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import { begin, line, servedLogs } from './servedLogs.ts';
 
 const MOST = 64 * 1_024;
-/** More lines than the kernel's socket buffers can hold. */
+/** Number of lines, more than the socket buffers of the kernel can hold. */
 const LINES = 100_000;
 
 test('a slow client uses no more memory than a part of the log', async () => {
@@ -24,7 +24,7 @@ test('a slow client uses no more memory than a part of the log', async () => {
     expect(response.writableLength + (response.socket?.writableLength ?? 0)).toBeLessThanOrEqual(MOST);
     expect(response.writableEnded).toBe(false);
   }
-  // It goes on when it is read on.
+  // The response continues when the client reads again.
   let length = 0;
   for await (const chunk of answers[0] ?? []) length += chunk.length;
   expect(length).toBe(LINES * 201);

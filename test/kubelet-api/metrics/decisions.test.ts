@@ -1,4 +1,7 @@
-/** Machine decisions and service actions, which only metrics show, counted on the simulated runtime. */
+/**
+ * Tests that decisions of machines and actions of services that only metrics show are counted, on the simulated
+ * runtime.
+ */
 import { expect, test } from '@jest/globals';
 import { ContainerEventType } from '../../../cri/generated/runtime.ts';
 import { simulatedMemoryManager } from '../../../testing/simulation/host/cpuTopologies.ts';
@@ -153,7 +156,7 @@ test('C42: containers with memory of their own, those that get none, and all adm
   expect(await count('memory_manager_pinning_requests')).toBe(2);
   expect(await count('memory_manager_pinning_errors')).toBe(1);
   expect(await count('topology_manager_admission_requests')).toBe(3);
-  // Without a topology policy, the topology manager refuses nothing.
+  // Without a topology policy, the topology manager rejects no pod.
   expect(await count('topology_manager_admission_errors')).toBe(0);
 });
 

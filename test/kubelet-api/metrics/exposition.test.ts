@@ -1,4 +1,4 @@
-/** The text of metrics, and how a scrape gets it. */
+/** Tests the text format of metrics and its transfer to a scraper. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request } from 'node:http';
@@ -85,7 +85,7 @@ test.each([
   expect(acceptsGzip(header)).toBe(isAccepted);
 });
 
-/** More than the buffers of a connection hold. */
+/** A family whose text exceeds the buffers of a connection. */
 const MANY = family('many', {
   *[Symbol.iterator]() {
     for (let at = 0; at < 100_000; at += 1) yield { labels: `at="${at}"`, value: at };
@@ -110,23 +110,23 @@ test('C42: a response has the headers of a kubelet', async () => {
   expect(body).toBe([...generateChunks([MANY])].join(''));
 });
 
-/** Asks for it over plain HTTP, of a server that does nothing else. */
+/** Scrapes over plain HTTP a server that serves only these chunks. */
 async function scrape(chunks: () => Iterable<string>, headers: Readonly<Record<string, string>>) {
   const client = new AbortController();
   const done = Promise.withResolvers<void>();
-  const server = createServer((asked, response) => {
+  const server = createServer((request, response) => {
     response.on('close', () => client.abort());
-    const exchange = { request: asked, response, signal: client.signal };
+    const exchange = { request, response, signal: client.signal };
     sendMetrics(exchange, chunks(), 0).then(done.resolve, done.reject);
   });
   atEnd(() => server.close());
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const address = server.address();
   const port = typeof address === 'object' ? address?.port : undefined;
-  const asked = request({ host: '127.0.0.1', port, headers }).end();
-  asked.on('error', () => {});
-  // What this event has.
-  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  const clientRequest = request({ host: '127.0.0.1', port, headers }).end();
+  clientRequest.on('error', () => {});
+  // Safe cast: the event has these arguments.
+  const [response] = (await once(clientRequest, 'response')) as [IncomingMessage];
   return { response, done: done.promise };
 }
 

@@ -1,10 +1,13 @@
-/** Each family that a node has: its name, type, stability, labels and bounds are a kubelet's, or it is the agent's own. */
+/**
+ * Tests each metric family of a node: its name, type, stability, labels and buckets are those of the kubelet, unless it
+ * is the agent's own.
+ */
 import { expect, test } from '@jest/globals';
 import { exclusionReason, kubeletMetrics } from '../../../scripts/kubeletMetrics/page.ts';
 import { busyNode } from './support/busyNode.ts';
 import { type ReadFamily, scraped } from './support/scraped.ts';
 
-/** The families that only this agent has: type and labels. */
+/** The families that only this agent has, with type and labels. */
 const OWN: Readonly<Record<string, readonly [type: string, labels?: string]>> = {
   statelet_actors: ['gauge', 'machine state'],
   statelet_limiter_slots: ['gauge', 'limiter'],
@@ -34,7 +37,10 @@ function described({ type, help, samples }: ReadFamily) {
   return [type, stability, [...labels].toSorted().join(' '), [...bounds]];
 }
 
-/** The families of a kubelet that the node exposes on a path: type, stability, labels and bounds as in the source. */
+/**
+ * Returns the families of the kubelet that the node serves at a path, with type, stability, labels and buckets as in
+ * the source.
+ */
 const kubelets = (path: string) =>
   kubeletMetrics()
     .filter((metric) => metric.path === path && exclusionReason(metric) === undefined)

@@ -1,4 +1,4 @@
-/** Families that are counted, and how they are written. */
+/** Tests counters and their text format. */
 import { expect, test } from '@jest/globals';
 import { alpha, plain, Registry } from '../../../kubelet-api/metrics/registry.ts';
 import { samplesOf, textOf } from './support/scraped.ts';
@@ -6,13 +6,13 @@ import { samplesOf, textOf } from './support/scraped.ts';
 test('counters, gauges and histograms are sorted by name, and omitted without a series', async () => {
   const registry = new Registry();
   const sizes = registry.histogram(alpha('sizes', 'How large.', ['of']), [1, 2.5]);
-  const asked = registry.counter(alpha('asked_total', 'How often.', ['by', 'what']));
+  const counter = registry.counter(alpha('asked_total', 'How often.', ['by', 'what']));
   registry.gauge(plain('open', 'How many.')).set([], Number.POSITIVE_INFINITY);
   registry.counter(plain('zero_total', 'None yet.'));
   registry.histogram(plain('empty_seconds', 'None yet.', []), [1]);
   registry.gauge(plain('absent', 'None at all.', ['of']));
-  asked.add(['a"b\\c', 'd\ne']);
-  asked.add(['a"b\\c', 'd\ne'], 2);
+  counter.add(['a"b\\c', 'd\ne']);
+  counter.add(['a"b\\c', 'd\ne'], 2);
   for (const size of [1, 2, 3]) sizes.observe(['x'], size);
   expect(await textOf(registry)).toBe(
     [
@@ -39,32 +39,32 @@ test('counters, gauges and histograms are sorted by name, and omitted without a 
 
 test('series can be deleted, and restart from zero', async () => {
   const registry = new Registry();
-  const asked = registry.counter(plain('asked_total', 'How often.', ['by']));
+  const counter = registry.counter(plain('asked_total', 'How often.', ['by']));
   const all = registry.counter(plain('all_total', 'All.'));
-  asked.add(['one']);
-  asked.add(['two']);
+  counter.add(['one']);
+  counter.add(['two']);
   all.add([], 5);
-  asked.remove(['one']);
-  expect([asked.has(['one']), asked.has(['two'])]).toEqual([false, true]);
+  counter.remove(['one']);
+  expect([counter.has(['one']), counter.has(['two'])]).toEqual([false, true]);
   registry.clear();
   expect([...(await samplesOf(registry))]).toEqual([['all_total', 0]]);
 });
 
 test('label values that only look equal when joined are separate series', async () => {
   const registry = new Registry();
-  const asked = registry.counter(plain('asked_total', 'How often.', ['by', 'what']));
-  asked.add(['a b', 'c']);
-  asked.add(['a', 'b c']);
+  const counter = registry.counter(plain('asked_total', 'How often.', ['by', 'what']));
+  counter.add(['a b', 'c']);
+  counter.add(['a', 'b c']);
   expect((await samplesOf(registry)).size).toBe(2);
-  expect(() => asked.add(['a'])).toThrow('asked_total: 1 labels, not 2');
+  expect(() => counter.add(['a'])).toThrow('asked_total: 1 labels, not 2');
   expect(() => registry.gauge(plain('asked_total', 'Again.'))).toThrow('asked_total is already registered');
 });
 
 test('a family has a limited number of series', async () => {
   const registry = new Registry();
-  const asked = registry.counter(plain('asked_total', 'How often.', ['by']));
-  for (let each = 0; each < 25_000; each += 1) asked.add([`client-${each}`]);
-  asked.add(['client-0']);
+  const counter = registry.counter(plain('asked_total', 'How often.', ['by']));
+  for (let each = 0; each < 25_000; each += 1) counter.add([`client-${each}`]);
+  counter.add(['client-0']);
   const samples = await samplesOf(registry);
   expect(samples.size).toBe(20_000);
   expect(samples.get('asked_total{by="client-0"}')).toBe(2);

@@ -1,4 +1,4 @@
-/** The metrics of a whole node, as somebody scrapes them over TLS. */
+/** Tests the metrics of a whole node with a scrape over TLS. */
 
 import { once } from 'node:events';
 import { request } from 'node:https';
@@ -48,7 +48,7 @@ test('C42: metrics are served for any method in the Prometheus text format, with
 test('metrics are compressed if the client accepts that', async () => {
   const { port } = await servedMetrics();
   const headers = { 'accept-encoding': 'gzip' };
-  const asked = request({
+  const clientRequest = request({
     host: '127.0.0.1',
     port,
     path: '/metrics',
@@ -56,8 +56,8 @@ test('metrics are compressed if the client accepts that', async () => {
     servername: 'localhost',
     headers,
   });
-  asked.end();
-  const [response] = await once(asked, 'response');
+  clientRequest.end();
+  const [response] = await once(clientRequest, 'response');
   expect(response.headers['content-encoding']).toBe('gzip');
   expect(gunzipSync(await buffer(response)).toString()).toContain('kubelet_node_name');
 });
@@ -84,7 +84,7 @@ test('requests are counted by class, with the current one among those in flight'
 
 test('C42: health check results are exposed once all have been requested, until they are deleted', async () => {
   const { ask, fail } = await servedMetrics();
-  const told = async () => {
+  const scrapeFamilies = async () => {
     const families = [...readFamilies((await ask('/metrics/slis')).body).values()];
     return Object.fromEntries(
       families.flatMap(({ samples }) => [...samples]).filter(([name]) => name.includes('moody')),
@@ -95,12 +95,12 @@ test('C42: health check results are exposed once all have been requested, until 
   fail();
   await ask('/healthz');
   await ask('/healthz?exclude=moody');
-  expect(await told()).toEqual({
+  expect(await scrapeFamilies()).toEqual({
     'kubernetes_healthcheck{name="moody",type="healthz"}': 0,
     'kubernetes_healthchecks_total{name="moody",type="healthz",status="success"}': 1,
     'kubernetes_healthchecks_total{name="moody",type="healthz",status="error"}': 1,
   });
   expect(await ask('/metrics/slis', { method: 'DELETE' })).toMatchObject({ code: 200, body: 'metrics reset\n' });
-  expect(await told()).toEqual({});
+  expect(await scrapeFamilies()).toEqual({});
   expect((await ask('/metrics/slis')).body).toContain('process_start_time_seconds');
 });

@@ -1,4 +1,6 @@
-/** A gRPC client of its own, with messages that are written by hand from the numbers of the protocol. */
+/**
+ * Tests the pod resources API with a separate gRPC client, whose messages are written by hand from the field numbers.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -58,7 +60,7 @@ afterEach(async () => {
   rmSync(directory, { recursive: true });
 });
 
-/** The answer in hex, or what the call has failed with. */
+/** Returns the response in hexadecimal form, or the error of the call. */
 function call(path: string, request = Buffer.alloc(0)): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const same = (bytes: Buffer) => bytes;
@@ -69,10 +71,10 @@ function call(path: string, request = Buffer.alloc(0)): Promise<string> {
 }
 
 const bytes = (number: number, text: string) => String.fromCharCode(number * 8 + 2, text.length) + text;
-/** Name 1, namespace 2, containers 3 { name 1 }. */
+/** Encodes a pod: name (1), namespace (2), containers (3) with a name (1). */
 const podBytes = (name: string, containers: readonly string[]) =>
   bytes(1, bytes(1, name) + bytes(2, 'default') + containers.map((each) => bytes(3, bytes(1, each))).join(''));
-const asked = (name: string, namespace: string) => Buffer.from(bytes(1, name) + bytes(2, namespace), 'latin1');
+const podRequest = (name: string, namespace: string) => Buffer.from(bytes(1, name) + bytes(2, namespace), 'latin1');
 
 test('C44: shows the exclusive CPUs of containers, and the CPUs that can be exclusive', async () => {
   const { cpuPolicy } = simulatedCpuManager('laptop');
@@ -99,7 +101,7 @@ test('C44: shows the memory of containers by NUMA node, and the memory that cont
   );
   const allocatableBytes = (resource: string, size: string, numaNode: number) =>
     bytes(3, `${bytes(1, resource)}\x10${size}${bytes(3, numaNodes[numaNode] ?? '')}`);
-  // Node 0 has no memory that is neither reserved nor huge pages.
+  // Node 0 has no memory that is neither reserved nor in huge pages.
   expect(await call('/v1.PodResourcesLister/GetAllocatableResources')).toBe(
     allocatableBytes('hugepages-2Mi', '\x01', 0) +
       allocatableBytes('hugepages-2Mi', '\x01', 1) +
@@ -181,7 +183,7 @@ describe('C44: the resource claims of containers', () => {
   test('are listed with all of their devices', async () => {
     [pods, claims] = [[claimed], [claim, { ...claim, namespace: 'shop' }]];
     expect(await call('/v1.PodResourcesLister/List')).toBe(withContainers(claimBytes));
-    expect(await call('/v1.PodResourcesLister/Get', asked('web', 'default'))).toBe(withContainers(claimBytes));
+    expect(await call('/v1.PodResourcesLister/Get', podRequest('web', 'default'))).toBe(withContainers(claimBytes));
   });
 
   test('are missing until they are prepared', async () => {
@@ -216,9 +218,9 @@ test('C44: List returns terminated pods as well if the gate KubeletPodResourcesL
 
 test('C44: Get does not return a terminated pod, whatever List returns', async () => {
   const missing = 'UNKNOWN: pod over in namespace default not found';
-  expect(await call('/v1.PodResourcesLister/Get', asked('over', 'default'))).toBe(missing);
+  expect(await call('/v1.PodResourcesLister/Get', podRequest('over', 'default'))).toBe(missing);
   listsOnlyActivePods = false;
-  expect(await call('/v1.PodResourcesLister/Get', asked('over', 'default'))).toBe(missing);
+  expect(await call('/v1.PodResourcesLister/Get', podRequest('over', 'default'))).toBe(missing);
 });
 
 test('C44: v1alpha1 lists all pods without sidecars', async () => {
@@ -226,10 +228,10 @@ test('C44: v1alpha1 lists all pods without sidecars', async () => {
 });
 
 test('C44: Get returns one pod by its name, and ignores unknown fields of the request', async () => {
-  const more = Buffer.concat([asked('web', 'default'), Buffer.from(bytes(9, 'new'), 'latin1')]);
+  const more = Buffer.concat([podRequest('web', 'default'), Buffer.from(bytes(9, 'new'), 'latin1')]);
   expect(await call('/v1.PodResourcesLister/Get', more)).toBe(podBytes('web', ['proxy', 'main']));
   const missing = 'UNKNOWN: pod web in namespace shop not found';
-  expect(await call('/v1.PodResourcesLister/Get', asked('web', 'shop'))).toBe(missing);
+  expect(await call('/v1.PodResourcesLister/Get', podRequest('web', 'shop'))).toBe(missing);
 });
 
 test('no device, CPU or memory is allocatable separately', async () => {
@@ -255,8 +257,8 @@ test('C44: bursts of ten requests and a hundred per second are permitted', async
 
 test('C42: requests are counted by API version, and those of v1 by method', async () => {
   await call('/v1.PodResourcesLister/List');
-  await call('/v1.PodResourcesLister/Get', asked('web', 'default'));
-  await call('/v1.PodResourcesLister/Get', asked('nobody', 'default'));
+  await call('/v1.PodResourcesLister/Get', podRequest('web', 'default'));
+  await call('/v1.PodResourcesLister/Get', podRequest('nobody', 'default'));
   await call('/v1.PodResourcesLister/GetAllocatableResources');
   await call('/v1alpha1.PodResourcesLister/List');
   expect(Object.fromEntries(await samplesOf(registry))).toEqual({

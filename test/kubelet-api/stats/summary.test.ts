@@ -25,7 +25,7 @@ const node = {
   startTime: statsTime(AT),
 };
 
-/** Of what it was asked for, by the text of the answer. */
+/** Serves summaries, and counts the requests for each kind of summary. */
 async function served() {
   const counts = { whole: 0, part: 0 };
   let whole: Summary = { node, pods };
@@ -59,7 +59,7 @@ async function served() {
   return { ask, counts, change, route };
 }
 
-/** How that of a kubelet began (1.36.2, `recorded/kubelet/18-server.jsonl`). */
+/** The beginning of a summary of the kubelet (1.36.2, `recorded/kubelet/18-server.jsonl`). */
 const BEGINNING = `{
  "node": {
   "nodeName": "node1",

@@ -5,7 +5,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { joinStreams } from '../../../kubelet-api/streaming/join.ts';
 
-/** What Node.js reads of a socket at once, at most. */
+/** Maximum number of bytes that Node.js reads from a socket at a time. */
 const READ_BYTES = 64 * 1024;
 
 const ends: (() => void)[] = [];
@@ -14,11 +14,11 @@ afterEach(() => {
   for (const end of ends.splice(0)) end();
 });
 
-/** The two ends of a connection over loopback. */
+/** Returns the two ends of a connection over loopback. */
 async function pair(): Promise<readonly [near: Socket, far: Socket]> {
   const server = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  // A server that listens at a port has such an address.
+  // Safe cast: a server that listens on a port has such an address.
   const { port } = server.address() as AddressInfo;
   const far = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   const [near]: Socket[] = await once(server, 'connection');
@@ -61,11 +61,11 @@ test('a runtime that does not close after its client is disconnected after a whi
 
 test('a closed client does not need the response any more', async () => {
   const { client, runtime, over, near } = await joinedPairs();
-  const asked = text(runtime);
+  const received = text(runtime);
   client.end('asked');
   near.end();
   client.resume();
-  expect(await asked).toBe('asked');
+  expect(await received).toBe('asked');
   await over;
 });
 
@@ -100,7 +100,8 @@ test('a reader that is slow blocks its writer', async () => {
   const part = Buffer.alloc(1024 * 1024);
   for (let sent = 0; sent < 64; sent++) client.write(part);
   await new Promise((resolve) => setTimeout(resolve, 500));
-  // What the kernel keeps; here what a socket may hold, and the one read that has filled it.
+  // At most, the node buffers what a socket may hold and the read that has filled it. The rest remains in the kernel
+  // and the client.
   expect(client.writableLength).toBeGreaterThan(0);
   expect(near.readableLength).toBeLessThan(near.readableHighWaterMark + READ_BYTES);
 });

@@ -57,7 +57,7 @@ async function advance(seconds: number): Promise<void> {
 
 interface Relayed {
   readonly client: Socket;
-  /** The runtime's end of its connection. */
+  /** The runtime's side of its connection. */
   readonly runtime: Socket;
   readonly sessions: StreamSessions;
 }
@@ -69,12 +69,15 @@ const UPGRADE_RESPONSE = [
   'X-Stream-Protocol-Version: v4.channel.k8s.io',
 ].join('\r\n');
 
-/** Connects a client to a runtime through the node's route for commands or ports. The runtime sends no bytes by itself. */
+/**
+ * Connects a client to a runtime through the node's route for commands or ports. The runtime does not send any bytes on
+ * its own.
+ */
 async function relayed(path: string, requestHeaders: readonly string[]): Promise<Relayed> {
   const runtimeServer = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1');
   await once(runtimeServer, 'listening');
   ends.push(() => runtimeServer.close());
-  // Servers that listen on a port have an address of this type.
+  // Safe cast: a server that listens on a port has such an address.
   const { port: runtimePort } = runtimeServer.address() as AddressInfo;
   const accepted = once(runtimeServer, 'connection');
   const streamUrl = async () => ({ url: `http://127.0.0.1:${runtimePort}/stream` });
@@ -113,7 +116,9 @@ const WEB_SOCKET_HEADERS = [
 const COMMAND_HEADER = 'Sec-WebSocket-Protocol: v5.channel.k8s.io';
 const TUNNEL_HEADER = 'Sec-WebSocket-Protocol: SPDY/3.1+portforward.k8s.io';
 
-/** Resets the runtime's end of a connection whose client does not read, and waits until the node closes its own. */
+/**
+ * Resets the runtime's side of a connection whose client does not read, and waits until the node closes its own side.
+ */
 async function resetUnread(runtime: Socket): Promise<void> {
   await pause(300);
   expect(runtime.writableLength).toBeGreaterThan(0);
@@ -126,11 +131,11 @@ async function resetUnread(runtime: Socket): Promise<void> {
   await until('the end of the node is closed', () => openSockets() === before - 2);
 }
 
-/** A binary message of a WebSocket with 64 KiB of zeros, masked with zeros. */
+/** A binary WebSocket message with 64 KiB of zeros and a mask of zeros. */
 const MESSAGE = Buffer.concat([Buffer.of(0x82, 0xff, 0, 0, 0, 0, 0, 1, 0, 0), Buffer.alloc(4 + 64 * 1024)]);
 const MESSAGES = Buffer.concat(Array.from({ length: 512 }, () => MESSAGE));
 
-/** The routes on which bytes are relayed unchanged, each with more client data than all buffers can hold. */
+/** Routes that relay bytes unchanged, each with more client data than all buffers can hold. */
 const RELAYS = [
   ['a command', EXEC, SPDY_HEADERS, FLOOD],
   ['a tunnel of ports', '/portForward/shop/web', [...WEB_SOCKET_HEADERS, TUNNEL_HEADER], MESSAGES],

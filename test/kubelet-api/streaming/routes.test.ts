@@ -40,7 +40,7 @@ interface Tried {
   readonly failures: readonly unknown[];
 }
 
-/** A node's routes over a simulated runtime with one pod. */
+/** Serves a node's streaming routes over a simulated runtime with one pod. */
 async function node(): Promise<Tried> {
   const served = serveSimulatedStreams(systemClock);
   const runtime = createSimulatedRuntime({
@@ -76,7 +76,7 @@ async function sandboxIn(cri: Cri): Promise<string> {
   return (await cri.runPodSandbox({ config, runtimeHandler: '' }, { signal: noAbort })).podSandboxId;
 }
 
-/** Waits for a session to begin, or for the last one to end. */
+/** Waits until the number of open sessions is `count`. */
 async function sessionsAre(count: number, sessions: StreamSessions): Promise<void> {
   while (sessions.open.length !== count) await new Promise((resolve) => setTimeout(resolve, 10));
 }
@@ -97,12 +97,12 @@ function shown(containerId: string): Pod {
 const EXEC = { kind: 'exec', namespace: 'shop', pod: 'web', container: 'main' };
 const UPGRADE = { Connection: 'Upgrade', Upgrade: 'SPDY/3.1', 'X-Stream-Protocol-Version': 'v4.channel.k8s.io' };
 
-/** What a request is refused with. */
+/** Returns the response that rejects a request. */
 async function refusal(url: string, headers: Record<string, string> = UPGRADE, method = 'POST') {
-  const asked = ask(url, { method, headers, agent: false });
-  asked.end();
-  const [response] = await once(asked, 'response');
-  return { code: response.statusCode, said: await text(response), type: response.headers['content-type'] };
+  const clientRequest = ask(url, { method, headers, agent: false });
+  clientRequest.end();
+  const [response] = await once(clientRequest, 'response');
+  return { code: response.statusCode, body: await text(response), type: response.headers['content-type'] };
 }
 
 const dial = async (url: string, ...protocols: readonly string[]) =>
@@ -139,11 +139,11 @@ describe('C41: a request is rejected in this order and with these messages', () 
     ['a path too long', '/portForward/shop/web/u1/main', 404, '404: Page Not Found'],
     ['no pod, to run in', '/run/shop/other/main?cmd=true', 404, 'pod does not exist'],
     ['a command that fails', '/run/shop/web/main?cmd=say+3', 500, "command 'say 3' exited with 3: err\n"],
-  ])('%s', async (_, path, code, said) => {
+  ])('%s', async (_, path, code, body) => {
     const { url } = await node();
     expect(await refusal(url + path)).toEqual({
       code,
-      said: typeof said === 'string' ? said : expect.stringMatching(said),
+      body: typeof body === 'string' ? body : expect.stringMatching(body),
       type: 'text/plain; charset=utf-8',
     });
   });
@@ -154,24 +154,24 @@ describe('C41: a request is rejected in this order and with these messages', () 
     ['?port=80,0', 'port "80,0" must be > 0'],
     ['?port=x', 'unable to parse "x" as a port: strconv.ParseUint: parsing "x": invalid syntax'],
     ['?port=65536', 'unable to parse "65536" as a port: strconv.ParseUint: parsing "65536": value out of range'],
-  ])('for the WebSocket ports in the query "%s"', async (query, said) => {
+  ])('for the WebSocket ports in the query "%s"', async (query, body) => {
     const { url } = await node();
     const headers = { Connection: 'Upgrade', Upgrade: 'websocket' };
-    const told = await refusal(`${url}/portForward/none/none${query}`, headers, 'GET');
-    expect(told).toMatchObject({ code: 400, said });
+    const rejection = await refusal(`${url}/portForward/none/none${query}`, headers, 'GET');
+    expect(rejection).toMatchObject({ code: 400, body });
   });
 
   test('without an upgrade, once everything else is valid', async () => {
     const { url } = await node();
-    const told = await refusal(`${url}/exec/shop/web/main?output=1&command=true`, {});
-    expect(told).toMatchObject({ code: 500, said: 'Upgrade request required\n' });
+    const rejection = await refusal(`${url}/exec/shop/web/main?output=1&command=true`, {});
+    expect(rejection).toMatchObject({ code: 500, body: 'Upgrade request required\n' });
   });
 
   test('with the message and code of the runtime', async () => {
     const { url, runtime } = await node();
     runtime.faults.add({ call: 'exec', error: { code: 'RESOURCE_EXHAUSTED', message: 'too many' } });
-    const told = await refusal(`${url}/exec/shop/web/main?output=1&command=true`);
-    expect(told).toMatchObject({ code: 429, said: 'rpc error: code = ResourceExhausted desc = too many' });
+    const rejection = await refusal(`${url}/exec/shop/web/main?output=1&command=true`);
+    expect(rejection).toMatchObject({ code: 429, body: 'rpc error: code = ResourceExhausted desc = too many' });
   });
 
   test.each([
@@ -184,16 +184,16 @@ describe('C41: a request is rejected in this order and with these messages', () 
     const { url, runtime } = await node();
     const message = 'connect ENOENT /run/containerd.sock';
     runtime.faults.add({ call, error: { code: 'UNAVAILABLE', message } });
-    const told = await refusal(url + path);
-    expect(told).toMatchObject({ code: 500, said: `rpc error: code = Unavailable desc = ${message}` });
+    const rejection = await refusal(url + path);
+    expect(rejection).toMatchObject({ code: 500, body: `rpc error: code = Unavailable desc = ${message}` });
   });
 
   test('with an unchanged rejection of the streaming server', async () => {
     const { url } = await node();
     const headers = { ...UPGRADE, 'X-Stream-Protocol-Version': 'v9.channel.k8s.io' };
-    const told = await refusal(`${url}/exec/shop/web/main?output=1&command=true`, headers);
-    expect(told.code).toBe(403);
-    expect(told.said).toContain('client supports [v9.channel.k8s.io]');
+    const rejection = await refusal(`${url}/exec/shop/web/main?output=1&command=true`, headers);
+    expect(rejection.code).toBe(403);
+    expect(rejection.body).toContain('client supports [v9.channel.k8s.io]');
   });
 });
 
@@ -269,25 +269,25 @@ test('C41: ports are forwarded for any number of connections', async () => {
 test('a stopped sandbox has no ports', async () => {
   const { url, runtime, sandbox } = await node();
   await runtime.call('stopPodSandbox', { podSandboxId: sandbox }, noAbort);
-  expect(await refusal(`${url}/portForward/shop/web`)).toMatchObject({ code: 500, said: 'pod not found ("web_shop")' });
+  expect(await refusal(`${url}/portForward/shop/web`)).toMatchObject({ code: 500, body: 'pod not found ("web_shop")' });
 });
 
 test('C41: a run request returns the outputs of the command', async () => {
   const { url } = await node();
-  const told = await refusal(`${url}/run/shop/web/main?cmd=say+0`, {});
-  expect(told).toEqual({ code: 200, said: 'out\nerr\n', type: 'application/json' });
-  expect(await refusal(`${url}/run/shop/web/main?cmd=true`, {})).toEqual({ code: 200, said: '', type: undefined });
+  const response = await refusal(`${url}/run/shop/web/main?cmd=say+0`, {});
+  expect(response).toEqual({ code: 200, body: 'out\nerr\n', type: 'application/json' });
+  expect(await refusal(`${url}/run/shop/web/main?cmd=true`, {})).toEqual({ code: 200, body: '', type: undefined });
 });
 
 test('C41: the streaming server gets the request without its credentials, and its rejection is passed on', async () => {
-  const told = createServer((request, response) => {
+  const streamingServer = createServer((request, response) => {
     const { authorization = 'nobody', 'sec-websocket-protocol': protocols, 'x-mark': mark } = request.headers;
     response.writeHead(403).end(`${authorization} ${protocols} ${mark}`);
   }).listen(0, '127.0.0.1');
-  await once(told, 'listening');
-  ends.push(async () => told.close());
-  // A server that listens at a port has such an address.
-  const { port } = told.address() as AddressInfo;
+  await once(streamingServer, 'listening');
+  ends.push(async () => streamingServer.close());
+  // Safe cast: a server that listens on a port has such an address.
+  const { port } = streamingServer.address() as AddressInfo;
   const exec = async () => ({ url: `http://127.0.0.1:${port}/exec/token` });
   const listContainers = runningContainers('u1', { main: 'c1' });
   const cri = { ...inProcessCri(createSimulatedRuntime({ clock: systemClock })), exec, listContainers };
@@ -301,8 +301,8 @@ test('C41: the streaming server gets the request without its credentials, and it
     'X-Mark': 'seen',
     'Sec-WebSocket-Protocol': 'v4.channel.k8s.io, base64url.bearer.authorization.k8s.io.c2VjcmV0',
   };
-  const said = await refusal(`${url}/exec/shop/web/main?output=1&command=true`, headers, 'GET');
-  expect(said).toMatchObject({ code: 403, said: 'nobody v4.channel.k8s.io seen' });
+  const rejection = await refusal(`${url}/exec/shop/web/main?output=1&command=true`, headers, 'GET');
+  expect(rejection).toMatchObject({ code: 403, body: 'nobody v4.channel.k8s.io seen' });
 });
 
 describe('C41: a WebSocket client of the node', () => {
@@ -310,7 +310,7 @@ describe('C41: a WebSocket client of the node', () => {
   const TUNNEL = 'SPDY/3.1+portforward.k8s.io';
 
   async function opened(url: string, subprotocol: string): Promise<WebSocket> {
-    // The package refuses names that RFC 6455 does not allow, so the header is sent by hand.
+    // The package rejects names that RFC 6455 does not allow, so the header is sent by hand.
     const sent = ask(url, {
       agent: false,
       headers: {
@@ -324,7 +324,7 @@ describe('C41: a WebSocket client of the node', () => {
     sent.end();
     const [response, socket, head] = await once(sent, 'upgrade');
     expect(response.headers['sec-websocket-protocol']).toBe(subprotocol);
-    // The types do not list the way in which the package's own server makes a WebSocket of a connection.
+    // The types omit the constructor arguments with which the package's own server turns a connection into a WebSocket.
     const client: WebSocket = Reflect.construct(WebSocket, [null, undefined, {}]);
     Reflect.set(client, '_isServer', false);
     const options = { allowSynchronousEvents: true, maxPayload: 0, skipUTF8Validation: false };
@@ -363,7 +363,7 @@ describe('C41: a WebSocket client of the node', () => {
     const headers = { Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Protocol': COMMAND };
     expect(await refusal(`${url}/exec/shop/other/main?output=1&command=true`, headers, 'GET')).toMatchObject({
       code: 404,
-      said: 'pod does not exist',
+      body: 'pod does not exist',
     });
   });
 

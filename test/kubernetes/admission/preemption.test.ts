@@ -83,12 +83,12 @@ describe('C24: protected pods', () => {
   const other = (over: Partial<PodRequests>) => occupant('other', 500, 500, over);
 
   test.each<[string, Partial<PodRequests>, Partial<PodRequests>, boolean]>([
-    ['one that is not critical ends for one that is', { priority: null }, { priority: null }, true],
-    ['whatever its priority', { priority: 7 }, { priority: 1_000_000_000 }, true],
-    ['a critical one does not', {}, { critical: true, priority: 2_000_000_000 }, false],
-    ['a static one without a priority neither', {}, { critical: true, priority: null }, false],
+    ['a noncritical pod is preempted for a critical pod', { priority: null }, { priority: null }, true],
+    ['a noncritical pod is preempted whatever its priority', { priority: 7 }, { priority: 1_000_000_000 }, true],
+    ['a critical pod is not preempted', {}, { critical: true, priority: 2_000_000_000 }, false],
+    ['a static pod without a priority is not preempted', {}, { critical: true, priority: null }, false],
     [
-      'a critical one of lower priority does',
+      'a critical pod of lower priority is preempted',
       { priority: 2_000_001_000 },
       { critical: true, priority: 2_000_000_000 },
       true,

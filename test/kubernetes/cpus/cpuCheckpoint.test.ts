@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { formatCpuCheckpoint, parseCpuCheckpoint } from '../../../kubernetes/cpus/cpuCheckpoint.ts';
 import { parseCpuSet } from '../../../kubernetes/cpus/cpuSet.ts';
 
-/** Checkpoints that a kubelet reads (`pkg/kubelet/cm/cpumanager/state/state_checkpoint_test.go`). */
+/** Checkpoints that the kubelet reads (`pkg/kubelet/cm/cpumanager/state/state_checkpoint_test.go`). */
 const checkpoint = (defaultCPUSet: string, checksum: number, entries: object | undefined = {}, policyName = 'none') =>
   JSON.stringify({ policyName, defaultCPUSet, entries, checksum });
 
@@ -35,7 +35,7 @@ test.each([
     checkpoint('1-3', 962272150, { pod: { container1: '4-6', container2: 'asd' } }),
     'could not parse cpuset "asd" for container "container2" in pod "pod": strconv.Atoi: parsing "asd": invalid syntax',
   ],
-  // Pod-level assignments need a feature gate that is off by default, so that the checksum does not match.
+  // Pod-level assignments need a feature gate that is off by default, so the checksum does not match.
   [
     JSON.stringify({
       policyName: 'none',

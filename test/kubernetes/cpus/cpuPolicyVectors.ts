@@ -19,7 +19,7 @@ interface CpuStateVector {
 export interface CpuAllocationVector extends CpuStateVector {
   /** Whether the result is the same with the option full-pcpus-only. */
   readonly isRegardlessOfOptions?: boolean;
-  /** The CPUs that are reserved by number, or `none`. If undefined, one CPU is reserved. */
+  /** The reserved CPUs, or `none`. If undefined, one CPU is reserved. */
   readonly reserved?: string;
   /** The NUMA nodes that the topology manager has chosen. */
   readonly numaNodes?: string;
@@ -30,9 +30,9 @@ export interface CpuAllocationVector extends CpuStateVector {
 }
 
 export interface CpuHintVector extends CpuStateVector {
-  /** The request and the limit of CPU of the pod itself. */
+  /** The CPU request and limit of the pod itself. */
   readonly podCpu?: string;
-  /** The hints, with `!` if they are preferred. */
+  /** The hints, each followed by `!` if it is preferred. */
   readonly hints: string;
 }
 
@@ -519,7 +519,7 @@ export const cpuReleaseVectors: readonly CpuReleaseVector[] = [
 ];
 
 export interface CpuStartVector extends Omit<CpuStateVector, 'container' | 'host'> {
-  /** The CPUs that are reserved by number, or the number of reserved CPUs. */
+  /** The reserved CPUs, or their number. */
   readonly reserved: string | number;
   /** The error message of the kubelet. Undefined if it starts. */
   readonly error?: string;

@@ -10,7 +10,7 @@ export interface HintVector {
   readonly merged: string;
 }
 
-/** The hints on which all policies agree. */
+/** The hints for which all policies have the same result. */
 export const commonHints: readonly HintVector[] = [
   { title: 'Two providers, 1 hint each, same mask, both preferred 1/2', resources: ['0!', '0!'], merged: '0!' },
   { title: 'Two providers, 1 hint each, same mask, both preferred 2/2', resources: ['1!', '1!'], merged: '1!' },
@@ -126,7 +126,7 @@ export const comparisonVectors: readonly ComparisonVector[] = [
 interface ClosestVector {
   readonly title: string;
   readonly distances: Readonly<Record<string, readonly number[]>>;
-  /** The set of NUMA nodes that is the best so far, and the set with which it is compared. */
+  /** The best set of NUMA nodes so far, and the set that it is compared with. */
   readonly current: string;
   readonly candidate: string;
   readonly closest: 'current' | 'candidate';

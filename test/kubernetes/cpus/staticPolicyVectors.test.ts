@@ -51,7 +51,7 @@ const stateOf = ({ shared, exclusive = [] }: Pick<CpuReleaseVector, 'shared' | '
   }),
 });
 
-/** The pod of a vector and its container, with as much memory as the kubelet's test gives it. */
+/** Returns the pod of a vector and its container. Its memory is the same as in the kubelet's test. */
 function podContainerOf(text: string, podCpu?: string) {
   const [name = '', amounts = ''] = text.split(' ');
   const [uid = '', containerName = ''] = name.split('/');
@@ -92,7 +92,7 @@ test.each(cpuAllocationVectors.filter(({ isRegardlessOfOptions }) => isRegardles
   (vector) => expectAllocation({ ...vector, options: { fullPcpusOnly: true } }),
 );
 
-/** A kubelet's test sorts the hints, because their order has no meaning. */
+/** The order of hints has no meaning, so they are sorted as in the kubelet's test. */
 const formatHints = (hints: ResourceHints = []): string =>
   hints
     .map(({ nodes = [], isPreferred }) => `${nodes.join()}${isPreferred ? '!' : ''}`)
@@ -114,7 +114,7 @@ test.each(podCpuHintVectors)('gives the hints of a kubelet for a pod: $title', (
   expect(formatHints(podCpuHints(policy, stateOf(vector), pod))).toBe(sortedHints(vector.hints));
 });
 
-/** The pod of a vector, with containers that are named after their positions. */
+/** Returns the pod of a vector. Containers are named after their positions. */
 function podOf({ initContainers, containers }: Pick<PodCpuVector, 'initContainers' | 'containers'>): Pod {
   const containerOf = (text: string, index: number) => {
     const [cpu = '', kind] = text.split(' ');

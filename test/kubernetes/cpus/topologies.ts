@@ -1,7 +1,7 @@
 /** Layouts of hosts, with the CPUs of each part as the kernel lists them. */
 import { topologyOf } from '../../../testing/simulation/host/cpuTopologies.ts';
 
-/** The hosts on which a kubelet's choice of CPUs is known (`pkg/kubelet/cm/cpumanager/policy_test.go`). */
+/** The hosts of the kubelet's test vectors (`pkg/kubelet/cm/cpumanager/policy_test.go`). */
 export const kubeletHosts = {
   singleSocketSmt: topologyOf({ sockets: ['0-7'], numaNodes: ['0-7'], threads: 4 }),
   dualSocketSmt: topologyOf({

@@ -7,7 +7,7 @@ import { hintCases } from './hintVectors.ts';
 
 const device = (id: string, ...numaNodes: number[]): PluginDevice => ({ id, isHealthy: true, numaNodes });
 
-/** Devices `Dev<first>` up to `Dev<last>` on the same NUMA node. */
+/** Returns the devices from `Dev<first>` to `Dev<last>`, all on the same NUMA node. */
 const range = (first: number, last: number, node: number): PluginDevice[] =>
   Array.from({ length: last - first + 1 }, (_, index) => device(`Dev${first + index}`, node));
 
@@ -28,7 +28,7 @@ const requestOf = (devices: readonly PluginDevice[], count: number, more: Partia
   ...more,
 });
 
-/** The number of chosen devices on each NUMA node. */
+/** Returns the number of chosen devices on each NUMA node. */
 function alignmentOf(devices: readonly PluginDevice[], chosen: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const id of chosen)
@@ -231,7 +231,7 @@ test.each(hintCases)('returns the hints of a kubelet: $title', ({ requests, devi
   expect(actual.map(sorted).sort()).toEqual(hints.map(sorted).sort());
 });
 
-/** The hints of resource `gpu` for the vectors that limit the NUMA nodes to those with devices. */
+/** Returns the hints for resource `gpu` in the vectors that limit the NUMA nodes to those with devices. */
 function gpuHints(
   devices: readonly PluginDevice[],
   hostNodes: readonly number[],

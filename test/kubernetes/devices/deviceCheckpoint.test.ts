@@ -6,7 +6,7 @@ import {
   parseDeviceCheckpoint,
 } from '../../../kubernetes/devices/deviceCheckpoint.ts';
 
-/** Files that kubelets have written, for a device on no NUMA node and for two devices on node 1. */
+/** Files written by the kubelet, for a device on no NUMA node and for two devices on node 1. */
 const withoutNode =
   '{"Data":{"PodDeviceEntries":[{"PodUID":"bf52b2cd-b611-4e79-86b1-280b283185c3","ContainerName":"check","ResourceName":"nvidia.com/gpu","DeviceIDs":{"-1":["tegra"]},"AllocResp":"Ch8KFk5WSURJQV9WSVNJQkxFX0RFVklDRVMSBXRlZ3Jh"}],"RegisteredDevices":{"nvidia.com/gpu":["tegra"]}},"Checksum":3660592824}';
 const onNode1 =

@@ -54,7 +54,7 @@ function podOf(uid: string, spec: Partial<Pod['spec']>): Pod {
 
 const pool: DevicePool = { resources: [resource(GPU, ['g0', 'g1', 'g2', 'g3'])], allocations: [] };
 
-/** The devices of each container, or the problem. */
+/** Returns the devices of each container, or the problem. */
 function reserved(from: DevicePool, pod: Pod): Record<string, readonly string[]> | string {
   const result = reserveDevices(from, pod);
   if ('problem' in result) return result.problem;
@@ -210,7 +210,7 @@ test('reserved devices are replaced by the preferred ones that are still free', 
   const [reservation] = first.reservations;
   if ('problem' in second || reservation === undefined) throw new Error('nothing was reserved');
   expect(reservation.preferenceRequest).toEqual({ available: ['g0', 'g1', 'g2', 'g3'], mustInclude: [], count: 2 });
-  // The other pod has got g2 meanwhile.
+  // The other pod has reserved g2 in the meantime.
   const { devices, pool: after } = withPreferredDevices(second.pool, 'a', reservation, ['g2', 'g3']);
   expect(devices).toEqual(['g3', 'g0']);
   expect(after.allocations.map((each) => [each.podUid, deviceIdsOf(each)])).toEqual([
@@ -360,7 +360,7 @@ test('a lost plugin does not change the health of its devices', () => {
   expect(podsWithChangedHealth({ ...withHealth, resources: pool.resources }, withHealth)).toEqual(['a']);
 });
 
-/** The hints by resource, e.g. `0! 0,1`. A resource without a preference is left out. */
+/** Formats the hints by resource, e.g. `0! 0,1`. A resource without a preference is left out. */
 const formatHints = (hints: readonly ResourceHints[]): readonly string[] =>
   hints.flatMap((each) =>
     each === undefined

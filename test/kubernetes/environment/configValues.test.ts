@@ -47,7 +47,7 @@ describe('C37: a variable from one key', () => {
 
   test.each<[string, () => unknown, string]>([
     ['object', () => ofSecret('gone', 'a'), 'secret "gone" not found'],
-    ['object that nobody was asked for', () => ofMap('never', 'a'), 'configmap "never" not found'],
+    ['object that was never requested', () => ofMap('never', 'a'), 'configmap "never" not found'],
     ['key', () => ofMap('settings', 'toString'), "couldn't find key toString in ConfigMap shop/settings"],
     ['key of a Secret', () => ofSecret('key', 'none'), "couldn't find key none in Secret shop/key"],
     ['text, as it is bytes', () => ofMap('settings', 'logo'), "couldn't find key logo in ConfigMap shop/settings"],

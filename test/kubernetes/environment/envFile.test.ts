@@ -11,7 +11,7 @@ describe('C21: an environment file', () => {
     ['several lines', "A='one\ntwo'\nB='three'", 'one\ntwo'],
     ['spaces and comments around it', "# A='no'\n\n  A  =  'yes'  \n#", 'yes'],
     ['the last of one name', "A='1'\nA='2'\n", '2'],
-    ['ends of lines as Windows writes them', "A='1'\r\nB='2'\r\n", '1'],
+    ['Windows line ends', "A='1'\r\nB='2'\r\n", '1'],
     ['no such name', "AA='1'", undefined],
     ['nothing', '', undefined],
   ])('may contain %s', (_what, text, expected) => {

@@ -8,17 +8,17 @@ const sandbox = (spec: Partial<PodSpec>, name = 'web') => sandboxHostname(aPod(s
 describe('C19: the hostname', () => {
   test.each<[string, Partial<PodSpec>, string]>([
     ["is the pod's name", {}, 'web'],
-    ['is what the spec says', { hostname: 'own' }, 'own'],
+    ['is the one in the spec', { hostname: 'own' }, 'own'],
     ["is not set on the host's network", { hostNetwork: true, hostname: 'own' }, ''],
     ['is short with a subdomain', { subdomain: 'sub' }, 'web'],
     [
-      'is the FQDN when that is asked for',
+      'is the FQDN if setHostnameAsFQDN is set',
       { subdomain: 'sub', setHostnameAsFQDN: true },
       'web.sub.default.svc.cluster.local',
     ],
-    ['is short without a subdomain, also when the FQDN is asked for', { setHostnameAsFQDN: true }, 'web'],
+    ['is short without a subdomain, even if setHostnameAsFQDN is set', { setHostnameAsFQDN: true }, 'web'],
     [
-      'is the override before all',
+      'is hostnameOverride if set',
       { hostnameOverride: 'other.example', hostname: 'own', subdomain: 'sub' },
       'other.example',
     ],

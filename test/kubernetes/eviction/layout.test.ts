@@ -3,7 +3,10 @@ import { type DiskLayout, diskPartsOf, reclaimStepsOf } from '../../../kubernete
 
 const ALL = 'rootfs,logs,volumes';
 
-/** `buildSignalToRankFunc` and `buildSignalToNodeReclaimFuncs`, as `TestNodeReclaimFuncs` expects them. */
+/**
+ * The rankings and reclaim functions of `buildSignalToRankFunc` and `buildSignalToNodeReclaimFuncs`
+ * (`TestNodeReclaimFuncs`).
+ */
 test.each<[DiskLayout, 'nodefs' | 'imagefs' | 'containerfs', string, string]>([
   ['single', 'nodefs', ALL, 'deadContainers,unusedImages'],
   ['single', 'imagefs', ALL, 'deadContainers,unusedImages'],

@@ -20,7 +20,7 @@ const EMPTY_DIR = 'Usage of EmptyDir volume "scratch" exceeds the limit "1Gi". '
 const POD = 'Pod ephemeral local storage usage exceeds the total limit of containers 1Gi. ';
 const CONTAINER = 'Container main exceeded its local ephemeral storage limit "1Gi". ';
 
-/** The limits of `TestStorageLimitEvictions` in `eviction_manager_test.go`, with their texts. */
+/** The cases of `TestStorageLimitEvictions` in `eviction_manager_test.go`, with their messages. */
 const CASES: readonly (readonly [string, Partial<PodSpec>, PodUsage, string, DiskLayout?])[] = [
   ['an emptyDir', { volumes: [volume] }, using({ volumes: [{ name: 'scratch', bytes: 2 * GI }] }), EMPTY_DIR],
   [

@@ -114,7 +114,7 @@ describe('C28: the message of an eviction names', () => {
     expect(annotations).toMatchObject({ offending_pod: 'web', offending_pod_usage: '600Mi' });
   });
 
-  // The texts that `Test…_VerifyPodStatus` in `eviction_manager_test.go` expect.
+  // The messages that `Test…_VerifyPodStatus` in `eviction_manager_test.go` expect.
   test.each<[Threshold, Observations, string]>([
     [
       { signal: 'memory.available', value: '2Gi', graceMs: 0 },

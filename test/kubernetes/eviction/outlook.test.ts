@@ -46,7 +46,7 @@ describe('a prediction of evictions', () => {
     expect(predict(59)).toMatchObject({ victims: [LARGE, SMALL], isSufficient: true });
   });
 
-  test('says if the evictions would not suffice', () => {
+  test('states if the evictions would not suffice', () => {
     expect(predict(10)).toMatchObject({ victims: [LARGE, SMALL], isSufficient: false });
   });
 });

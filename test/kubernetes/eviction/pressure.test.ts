@@ -20,7 +20,7 @@ const threshold = (signal: Signal, value: string, more: Partial<Threshold> = {})
   ...more,
 });
 
-/** Returns an observation of some MiB left of 1000. */
+/** Returns an observation of these amounts in MiB, made at time `at`. */
 const left = (available: number, at = 1, capacity = 1_000) => ({
   available: available * MI,
   capacity: capacity * MI,
@@ -79,7 +79,7 @@ describe('C28: a threshold', () => {
   });
 });
 
-/** Runs passes, each after some minutes and with some MiB of memory left. */
+/** Runs passes, each some minutes after the previous one, with the available memory in MiB. */
 function runPasses(
   thresholds: readonly Threshold[],
   passes: readonly (readonly [afterMinutes: number, availableMi: number, isSameSample?: 'sameSample'])[],
@@ -106,7 +106,7 @@ describe('C28: pressure', () => {
   const hard = threshold('memory.available', '1Gi');
   const soft = threshold('memory.available', '2Gi', { graceMs: 2 * MINUTE_MS });
 
-  // The story of `TestMemoryPressure` in `pkg/kubelet/eviction/eviction_manager_test.go`.
+  // The scenario of `TestMemoryPressure` in `pkg/kubelet/eviction/eviction_manager_test.go`.
   test('is reported at once for a soft threshold, which acts only after its grace period', () => {
     const results = runPasses(
       [hard, soft],
@@ -124,7 +124,7 @@ describe('C28: pressure', () => {
     expect(underPressure(results)).toEqual([false, true, true, false, true, true, false]);
   });
 
-  // The story of `TestMinReclaim` there.
+  // The scenario of `TestMinReclaim` in the same file.
   test('continues until more than the minimum reclaim is left', () => {
     const results = runPasses(
       [{ ...hard, minReclaim: '500Mi' }],

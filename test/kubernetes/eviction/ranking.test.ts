@@ -11,7 +11,7 @@ const LOW = -1;
 const DEFAULT = 0;
 const HIGH = 1;
 
-/** A pod in a table: its name, priority and request, and the figures that a signal measures. */
+/** A pod in a table: its name, priority and request, and the usage that a signal measures. */
 type Row = readonly [name: string, priority: number, request: string, ...figures: readonly number[]];
 
 const podOf = ([name, priority, request]: Row, resource: 'memory' | 'ephemeral-storage'): Pod => {
@@ -194,7 +194,7 @@ describe('C28: pods are ranked for', () => {
   test.each<[Signal, readonly string[]]>([
     ['memory.available', ['unknown', 'small', 'large']],
     ['nodefs.available', ['unknown', 'small', 'large']],
-    // The priority comes first.
+    // This signal compares priorities before usage.
     ['pid.available', ['small', 'unknown', 'large']],
   ])('%s with pods of unknown usage before others of the same rank', (signal, expected) => {
     const rows: readonly Row[] = [

@@ -10,7 +10,7 @@ import {
   withContainerFsThresholds,
 } from '../../../kubernetes/eviction/thresholds.ts';
 
-/** Writes a threshold as `signal<value`, followed by its grace period and minimum reclaim, if any. */
+/** Formats a threshold as `signal<value`, followed by its grace period and minimum reclaim, if any. */
 const written = ({ signal, value, graceMs, minReclaim }: Threshold): string =>
   [
     `${signal}<${value}`,
@@ -108,7 +108,7 @@ describe('C28: eviction thresholds', () => {
     ['100Mi', 0, 104_857_600, '100Mi'],
     ['2000M', 0, 2_000_000_000, '2G'],
     ['1.5Gi', 0, 1_610_612_736, '1536Mi'],
-    // A kubelet computes with single precision.
+    // The kubelet computes with single precision.
     ['10%', 10_000_000_000, 1_000_000_014, '1000000014'],
     ['15%', 1_000, 150, '150'],
     ['5%', 655_360, 32_768, '32Ki'],

@@ -25,11 +25,11 @@ describe('C16: the credentials of the node', () => {
       ['r.example', 'r.example/team/app', 'r.example/team'],
       ['r.example/team/app', 'r.example/team', 'r.example'],
     ],
-    ['of another path: not', ['r.example/other', 'r.example/team/app/deeper'], []],
+    ['not of another path', ['r.example/other', 'r.example/team/app/deeper'], []],
     ['of a pattern for each label', ['*.example', 'r.ex*', '[q-s].example'], ['r.ex*', '[q-s].example', '*.example']],
     ['of a pattern that is another', ['*', '*.*.example', '[^r].example', 'r\\*.example', 'r.[', 'rr.example'], []],
-    ['of another port: not', ['r.example:5000', 'r.example:443'], []],
-    ['of no place', [''], []],
+    ['not of another port', ['r.example:5000', 'r.example:443'], []],
+    ['of no location', [''], []],
   ])('%s', (_what, places, users) => {
     expect(usersFor('r.example/team/app', ...places)).toEqual(users);
   });
@@ -88,7 +88,7 @@ describe('a credentials file', () => {
     ['another thing', '[]'],
     ['an entry that is none', '{"auths": {"r.example": 1}}'],
     ['a password that is no text', '{"auths": {"r.example": {"password": 1}}}'],
-    ['what is no base64', '{"auths": {"r.example": {"auth": "!!!!"}}}'],
+    ['invalid base64', '{"auths": {"r.example": {"auth": "!!!!"}}}'],
     ['base64 of another length', '{"auths": {"r.example": {"auth": "bWU6MQ="}}}'],
     ['no colon between user and password', `{"auths": {"r.example": {"auth": "${base64('me')}"}}}`],
   ])('is rejected with %s', (_what, text) => {

@@ -26,7 +26,7 @@ describe('C7: crash back-off', () => {
 
   test('does not start over after a run that never started', () => {
     expect(crashLoopBackOff({ previousDelayMs: 10_000, finishedAt: 5_000_000 })).toBe(20_000);
-    // The runtime reports the zero time for a container that it could not start.
+    // The runtime reports a start time of 0 for a container that it could not start.
     expect(crashLoopBackOff({ previousDelayMs: 10_000, startedAt: 0, finishedAt: 5_000_000 })).toBe(20_000);
   });
 

@@ -44,7 +44,7 @@ describe('dead containers', () => {
     // A container that was just created is not dead, and the logs of the previous run are still needed.
     [['created', 'exited'], []],
     [['created', 'exited', 'exited'], ['a-main-0']],
-    // A container that never started or has an unknown end counts as dead once there is a newer one.
+    // A container that never started, or whose exit is unknown, counts as dead once there is a newer one.
     [['running', 'created', 'unknown'], ['a-main-0']],
     [['unknown', 'exited'], []],
   ])('with states %j: removes %j and retains one for its logs', (states, gone) => {
@@ -113,23 +113,24 @@ test('sandboxes that are not ready, have no containers and are not the latest ar
 });
 
 describe('the limits of dead containers', () => {
-  // Vectors of `evictContainers` in `pkg/kubelet/kuberuntime/kuberuntime_gc.go`, each with dead containers per pod.
+  // Vectors for `evictContainers` in `pkg/kubelet/kuberuntime/kuberuntime_gc.go`. `dead` is the number of dead
+  // containers per pod.
   test.each([
     { policy: { perContainer: 1, total: Infinity }, dead: [3, 1], retained: [1, 1] },
     { policy: { perContainer: 0, total: Infinity }, dead: [3, 1], retained: [0, 0] },
     { policy: { perContainer: Infinity, total: Infinity }, dead: [3, 1], retained: [3, 1] },
-    // The total counts what the limit per container has left.
+    // The total limit applies to the containers that the limit per container has left.
     { policy: { perContainer: 3, total: 4 }, dead: [5, 1], retained: [3, 1] },
     { policy: { perContainer: 5, total: 4 }, dead: [5, 5], retained: [2, 2] },
-    // At least one is left of each by the equal share, and then the newest remain.
+    // If the equal share is less than one, each container first retains one run. Then only the newest remain.
     { policy: { perContainer: 2, total: 2 }, dead: [3, 3, 3], retained: [1, 1, 0] },
     { policy: { perContainer: 2, total: 0 }, dead: [3, 3], retained: [0, 0] },
-    // A pod without dead containers has no share.
+    // A pod without dead containers does not count for the equal share.
     { policy: { perContainer: 5, total: 4 }, dead: [5, 0], retained: [4, 0] },
   ])('$policy leave $retained of $dead', ({ policy, dead, retained }) => {
     const pods = dead.map((count, index) => {
       const pod = podWith(`pod-${index}`, ['running', ...Array.from({ length: count }, () => 'exited' as const)]);
-      // The containers of the first pod are the newest of each attempt.
+      // At each attempt, the containers of the first pod are the newest.
       return { ...pod, containers: pod.containers.map((each) => ({ ...each, createdAt: each.createdAt - index })) };
     });
     const removed = deadContainers(pods, policy);

@@ -81,14 +81,14 @@ describe('C5: restart rules', () => {
 describe('C15: AllContainersRestarting', () => {
   const rule = on('RestartAllContainers', 'In', [1]);
   const pod = aPod({ containers: [ruled([rule], 'Never')] });
-  const told = (view: PodView, phase: 'Running' | 'Succeeded' | 'Failed' = 'Running') =>
+  const restartCondition = (view: PodView, phase: 'Running' | 'Succeeded' | 'Failed' = 'Running') =>
     podConditions({ view, phase, conditionPhase: phase, statuses: [], now: 0 }).find(
       ({ type }) => type === 'AllContainersRestarting',
     );
 
   test('is set only on pods with such a rule', () => {
-    expect(told({ ...podView({}), pod: aPod() })).toBeUndefined();
-    expect(told({ ...podView({}), pod })).toMatchObject({ status: 'False' });
+    expect(restartCondition({ ...podView({}), pod: aPod() })).toBeUndefined();
+    expect(restartCondition({ ...podView({}), pod })).toMatchObject({ status: 'False' });
   });
 
   test("has no observedGeneration, like a kubelet's", () => {
@@ -109,11 +109,14 @@ describe('C15: AllContainersRestarting', () => {
   test('is true during the restart', () => {
     const message = 'container exited with restart policy rule';
     const during = { status: 'True', reason: 'RestartAllContainersStarted', message };
-    expect(told({ ...podView({}), pod, isRestartingAll: true })).toMatchObject(during);
+    expect(restartCondition({ ...podView({}), pod, isRestartingAll: true })).toMatchObject(during);
   });
 
   test('shows how the pod terminated', () => {
-    expect(told({ ...podView({}), pod }, 'Succeeded')).toMatchObject({ status: 'False', reason: 'PodCompleted' });
-    expect(told({ ...podView({}), pod }, 'Failed')).toMatchObject({ status: 'False', reason: 'PodFailed' });
+    expect(restartCondition({ ...podView({}), pod }, 'Succeeded')).toMatchObject({
+      status: 'False',
+      reason: 'PodCompleted',
+    });
+    expect(restartCondition({ ...podView({}), pod }, 'Failed')).toMatchObject({ status: 'False', reason: 'PodFailed' });
   });
 });

@@ -25,38 +25,43 @@ const cases: [what: string, before: Pod, after: Pod, matters: Matters][] = [
   ],
   ['a label', aPod(), withMetadata({ labels: { app: 'web' } }), ['metadata']],
   ['an annotation', aPod(), annotated('note'), ['metadata']],
-  ['an annotation that is gone', annotated('note'), aPod(), ['metadata']],
+  ['a removed annotation', annotated('note'), aPod(), ['metadata']],
   ['its generation', aPod(), withMetadata({ generation: 2 }), ['metadata']],
   ['its resourceVersion', withMetadata({ resourceVersion: '1' }), withMetadata({ resourceVersion: '2' }), []],
   ['its managed fields', aPod(), withMetadata({ managedFields: [{ manager: 'kubectl' }] }), []],
-  ['when it was seen', annotated('kubernetes.io/config.seen', 'a'), annotated('kubernetes.io/config.seen', 'b'), []],
   [
-    'a status as the node had told it',
+    'the time when it was seen',
+    annotated('kubernetes.io/config.seen', 'a'),
+    annotated('kubernetes.io/config.seen', 'b'),
+    [],
+  ],
+  [
+    'a status that the node reported',
     aPod(),
     withStatus({ phase: 'Running', podIP: '10.0.0.1', containerStatuses: [], conditions: [condition('Ready')] }),
     ['conditions'],
   ],
   [
-    'a later status as the node had told it',
+    'a later status that the node reported',
     withStatus({ phase: 'Pending', conditions: [condition('Ready', 'False')] }),
     withStatus({ phase: 'Running', conditions: [condition('Ready'), condition('PodResizeInProgress')] }),
     [],
   ],
   [
-    'a condition that somebody else tells',
+    'a condition of another component',
     withStatus({ conditions: [condition('Ready')] }),
     withStatus({ conditions: [condition('Ready'), condition('example.com/in-service')] }),
     ['conditions'],
   ],
   [
-    'a condition of somebody else that has another status',
+    "a changed status of another component's condition",
     withStatus({ conditions: [condition('example.com/in-service')] }),
     withStatus({ conditions: [condition('example.com/in-service', 'False')] }),
     ['conditions'],
   ],
-  ['that it is deleted', aPod(), withMetadata({ deletionTimestamp: '2026-01-01T00:00:00Z' }), ['deletion']],
+  ['its deletion', aPod(), withMetadata({ deletionTimestamp: '2026-01-01T00:00:00Z' }), ['deletion']],
   [
-    'that it is deleted within less',
+    'a shorter deletion grace period',
     withMetadata({ deletionTimestamp: '2026-01-01T00:00:30Z', deletionGracePeriodSeconds: 30 }),
     withMetadata({ deletionTimestamp: '2026-01-01T00:00:30Z', deletionGracePeriodSeconds: 1 }),
     ['deletion'],
@@ -85,10 +90,10 @@ describe('a change of a label or annotation', () => {
   const pod = (metadata: Partial<Pod['metadata']> = {}) => aPod({ volumes, containers }, metadata);
 
   test.each<[string, Partial<Pod['metadata']>, string[], string[]]>([
-    ['that one annotation is shown by', { annotations: { build: '7' } }, ['all', 'one'], ['build']],
-    ['that no one names is shown where all are', { annotations: { note: 'x' } }, ['all'], []],
-    ['that is a label is shown where labels are', { labels: { app: 'web' } }, ['labels'], ['app']],
-    ['that is empty is none where only that one is shown', { labels: { app: '' } }, ['labels'], []],
+    ['that one volume and one container refer to', { annotations: { build: '7' } }, ['all', 'one'], ['build']],
+    ['that only a volume with all annotations contains', { annotations: { note: 'x' } }, ['all'], []],
+    ['that is a label', { labels: { app: 'web' } }, ['labels'], ['app']],
+    ['that is an empty label, which equals a missing one', { labels: { app: '' } }, ['labels'], []],
   ])(
     'affects only the volumes and containers that expose the value: %s',
     (_which, metadata, ofVolumes, ofContainers) => {

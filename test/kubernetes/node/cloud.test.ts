@@ -5,35 +5,35 @@ import { aNode } from '../nodes.ts';
 
 const PROVIDED = 'alpha.kubernetes.io/provided-node-ip';
 const HOSTNAME = { type: 'Hostname', address: 'host' };
-const told = { providedIps: ['192.0.2.1', '2001:db8::1'], reportsAddress: true };
-const untold = { providedIps: [], reportsAddress: false };
+const cloud = { providedIps: ['192.0.2.1', '2001:db8::1'], reportsAddress: true };
+const withoutAddresses = { providedIps: [], reportsAddress: false };
 
 describe('C34: a node of a cloud provider', () => {
   test('reports only configured addresses, also in an annotation for the controller', () => {
-    expect(aNode({ cloud: untold }).status.addresses).toEqual([HOSTNAME]);
+    expect(aNode({ cloud: withoutAddresses }).status.addresses).toEqual([HOSTNAME]);
     const own = ['192.0.2.1', '2001:db8::1'].map((address) => ({ type: 'InternalIP', address }));
-    expect(aNode({ cloud: told }).status.addresses).toEqual([...own, HOSTNAME]);
-    const { annotations } = registeredNode(aNode({ cloud: told }), { attachesByController: true }).metadata;
+    expect(aNode({ cloud }).status.addresses).toEqual([...own, HOSTNAME]);
+    const { annotations } = registeredNode(aNode({ cloud }), { attachesByController: true }).metadata;
     expect(annotations).toMatchObject({ [PROVIDED]: '192.0.2.1,2001:db8::1' });
     expect(
-      registeredNode(aNode({ cloud: untold }), { attachesByController: true }).metadata.annotations,
+      registeredNode(aNode({ cloud: withoutAddresses }), { attachesByController: true }).metadata.annotations,
     ).not.toHaveProperty([PROVIDED]);
   });
 
   test('retains the addresses that its Node has', () => {
     const addresses = [{ type: 'ExternalIP', address: '198.51.100.7' }];
-    expect(withCloudAddresses(aNode(), told, { addresses }).status.addresses).toEqual(addresses);
+    expect(withCloudAddresses(aNode(), cloud, { addresses }).status.addresses).toEqual(addresses);
     for (const server of [{}, { addresses: [] }, { addresses: 'none' }])
-      expect(withCloudAddresses(aNode(), told, server)).toEqual(aNode());
+      expect(withCloudAddresses(aNode(), cloud, server)).toEqual(aNode());
     expect(withCloudAddresses(aNode(), undefined, { addresses })).toEqual(aNode());
   });
 
   test('removes the annotation when the addresses are no longer configured', () => {
     const found = { [PROVIDED]: '192.0.2.9', other: 'stays' };
     expect(cloudAnnotationFixes(aNode(), found)).toEqual({ [PROVIDED]: null });
-    expect(cloudAnnotationFixes(aNode({ cloud: untold }), found)).toEqual({ [PROVIDED]: null });
-    expect(cloudAnnotationFixes(aNode({ cloud: told }), found)).toEqual({ [PROVIDED]: '192.0.2.1,2001:db8::1' });
-    expect(cloudAnnotationFixes(aNode({ cloud: told }), { [PROVIDED]: '192.0.2.1,2001:db8::1' })).toEqual({});
+    expect(cloudAnnotationFixes(aNode({ cloud: withoutAddresses }), found)).toEqual({ [PROVIDED]: null });
+    expect(cloudAnnotationFixes(aNode({ cloud }), found)).toEqual({ [PROVIDED]: '192.0.2.1,2001:db8::1' });
+    expect(cloudAnnotationFixes(aNode({ cloud }), { [PROVIDED]: '192.0.2.1,2001:db8::1' })).toEqual({});
     expect(cloudAnnotationFixes(aNode(), undefined)).toEqual({});
   });
 });

@@ -64,10 +64,10 @@ describe('the Node object', () => {
 
   test('has no pressure except as reported, and determines Ready itself', () => {
     const lastTransitionTime = '2026-01-01T00:00:07Z';
-    const told = { status: 'True' as const, lastHeartbeatTime: lastTransitionTime, lastTransitionTime, message: '' };
-    const pressure = { ...told, type: 'DiskPressure', reason: 'KubeletHasDiskPressure' };
-    const frequent = { ...told, type: 'FrequentReboots', reason: 'Elsewhere' };
-    const ready = { ...told, type: 'Ready', status: 'False' as const, reason: 'Elsewhere' };
+    const common = { status: 'True' as const, lastHeartbeatTime: lastTransitionTime, lastTransitionTime, message: '' };
+    const pressure = { ...common, type: 'DiskPressure', reason: 'KubeletHasDiskPressure' };
+    const frequent = { ...common, type: 'FrequentReboots', reason: 'Elsewhere' };
+    const ready = { ...common, type: 'Ready', status: 'False' as const, reason: 'Elsewhere' };
     const { conditions } = aNode({ conditions: [frequent, pressure, ready] }).status;
     const none = { status: 'False', lastTransitionTime: '2026-01-01T00:00:00Z' };
     expect(conditions).toEqual([

@@ -4,17 +4,19 @@ import { changedConditions, nodeStatusChange, nodeStatusPatch } from '../../../k
 import { aNode, healthy, STARTED } from '../nodes.ts';
 
 /** Fields that Go writes even if they are empty. */
-const UNSAID = { daemonEndpoints: { kubeletEndpoint: { Port: 0 } } };
+const EMPTY_FIELDS = { daemonEndpoints: { kubeletEndpoint: { Port: 0 } } };
 
 /** Returns the status of a node as an API server stores it. */
 function served(node = aNode(), more: object = {}): Record<string, unknown> {
   const { nodeInfo, ...status } = node.status;
-  return JSON.parse(JSON.stringify({ ...UNSAID, ...status, nodeInfo: { ...nodeInfo, kubeProxyVersion: '' }, ...more }));
+  return JSON.parse(
+    JSON.stringify({ ...EMPTY_FIELDS, ...status, nodeInfo: { ...nodeInfo, kubeProxyVersion: '' }, ...more }),
+  );
 }
 
 const later = aNode({ now: STARTED + 70_000 });
 const TYPES = ['MemoryPressure', 'DiskPressure', 'PIDPressure', 'Ready'].map((type) => ({ type }));
-const TOLD = { '$setElementOrder/conditions': TYPES };
+const ORDER = { '$setElementOrder/conditions': TYPES };
 const LATER = '2026-01-01T00:01:10Z';
 const heartbeats = TYPES.map((each) => ({ ...each, lastHeartbeatTime: LATER }));
 
@@ -24,7 +26,7 @@ describe("the patch of a node's status", () => {
   });
 
   test('contains only heartbeats if nothing else has changed', () => {
-    expect(nodeStatusPatch(served(), later)).toEqual({ ...TOLD, conditions: heartbeats });
+    expect(nodeStatusPatch(served(), later)).toEqual({ ...ORDER, conditions: heartbeats });
   });
 
   test('C34: contains the whole status if the server has none, with addresses that replace others', () => {
@@ -81,7 +83,7 @@ describe("the patch of a node's status", () => {
     const again = aNode({ health: healthy({ isDraining: true }), readySince: STARTED, startedAt: STARTED + 5_000 });
     expect(nodeStatusPatch(served(before), again)).toBeUndefined();
     expect(nodeStatusChange(served(before), later)).toEqual({
-      ...TOLD,
+      ...ORDER,
       conditions: [
         {
           type: 'Ready',

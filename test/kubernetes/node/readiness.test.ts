@@ -6,7 +6,7 @@ const SECOND = 1_000;
 const NETWORK = 'container runtime network not ready: NetworkReady=false reason:NoPlugin message:none';
 const RUNTIME = 'container runtime not ready: RuntimeReady=false reason:Busy message:later';
 
-/** Returns the health of a ready node, with the changes that a test needs. */
+/** Returns the reasons for which a node is not ready. The node is ready without the changes. */
 const reasonsOf = (health: Partial<NodeHealth>): string[] =>
   notReadyReasons(
     { runtime: { ready: true }, pleg: { hasListed: true }, isInitialized: true, isDraining: false, ...health },

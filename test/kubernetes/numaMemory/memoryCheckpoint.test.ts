@@ -16,7 +16,7 @@ const KUBELET_CHECKPOINT = {
   checksum: 4_215_593_881,
 };
 
-// The policy of the kubelet's vector is not the real name of a policy.
+// Safe cast: the kubelet's vector uses a policy name that no policy has.
 const parse = (checkpoint: unknown) => parseMemoryCheckpoint(JSON.stringify(checkpoint), 'static' as 'Static');
 
 const assignments: MemoryAssignments = {

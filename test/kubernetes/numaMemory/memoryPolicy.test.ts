@@ -55,7 +55,7 @@ const GIB = 2 ** 30;
 
 const parseAmount = (text = ''): number => (text.endsWith('B') ? Number.parseInt(text, 10) : Number(text) * MIB);
 
-/** Returns pairs of words, e.g. of `memory 1024 hugepages-1Gi 1024`. */
+/** Splits words into pairs, e.g. `memory 1024 hugepages-1Gi 1024`. */
 const pairsOf = (words: readonly string[]): (readonly [string, string])[] =>
   words.flatMap((word, index) => (index % 2 === 0 ? [[word, words[index + 1] ?? ''] as const] : []));
 
@@ -277,7 +277,7 @@ test.each(removalVectors)('releases memory like a kubelet: $title', (vector) => 
 const formatHints = (hints: ResourceHints = []): string =>
   hints.map(({ nodes = [], isPreferred }) => `${nodes.join(',')}${isPreferred ? '!' : ''}`).join(' ');
 
-/** The hints of a kubelet are the same for all kinds of memory. */
+/** Ignores the kinds of memory, because the kubelet returns the same hints for all of them. */
 const expectHints = (actual: MemoryHints, { hints = {} }: MemoryVector) =>
   expect(actual.map(formatHints)).toEqual(Object.values(hints));
 
@@ -310,13 +310,13 @@ test('the policy needs memory that is reserved for the system, but not on every 
   createMemoryPolicy([], [{ numaNode: 1, resource: 'memory', bytes: GIB }]);
 });
 
-/** A host with these amounts of GiB per NUMA node, of which the first reserves 1 GiB. */
+/** Returns a host with these amounts of GiB per NUMA node, 1 GiB of which is reserved on the first node. */
 function hostWith(...gib: readonly number[]) {
   const nodes = gib.map((each, id) => ({ id, memoryBytes: each * GIB, hugePages: [] }));
   return createMemoryPolicy(nodes, [{ numaNode: 0, resource: 'memory', bytes: GIB }]);
 }
 
-/** A Guaranteed pod with containers of these GiB. */
+/** Returns a Guaranteed pod whose containers request these amounts of GiB. */
 const podWithGib = (uid: string, ...gib: readonly (number | `init ${number}`)[]) => {
   const containers = gib.map((each, index) => {
     const [kind, amount] = typeof each === 'number' ? ['', each] : ['init ', Number(each.slice('init '.length))];

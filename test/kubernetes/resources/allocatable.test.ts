@@ -15,7 +15,7 @@ describe('the allocatable resources of a node', () => {
     ['nothing is reserved', none, 4_000, 1_000],
     ['a line of eviction', { ...none, evictionHardMemory: '100Mi' }, 4_000, 900],
     ['all of it, which is no line', { ...none, evictionHardMemory: '100%' }, 4_000, 1_000],
-    // A kubelet computes percentages with single precision (`GetThresholdQuantity`).
+    // The kubelet computes percentages with single precision (`GetThresholdQuantity`).
     ['a line in percent', { ...none, evictionHardMemory: '10%' }, 4_000, 900 - 1 / MI],
     [
       'all three',

@@ -19,7 +19,7 @@ const burstable = podOf({ requests: { memory: '100Mi' }, limits: { memory: '200M
 const guaranteed = podOf({ requests: { cpu: '1', memory: '64Mi' }, limits: { cpu: '1', memory: '64Mi' } });
 const bestEffort = podOf({});
 
-/** The files of the only container of a pod. */
+/** Returns the cgroup files of the only container of a pod. */
 const filesOf = (spec: PodSpec, rules: Parameters<typeof containerMemoryFiles>[2]) =>
   containerMemoryFiles(spec, spec.containers[0] ?? aContainer({}), rules);
 
@@ -46,7 +46,7 @@ describe('C25: the memory of containers under MemoryQoS', () => {
     expect(filesOf(burstable, untiered)['memory.high']).toBe(filesOf(burstable, tiered)['memory.high']);
   });
 
-  // The first two are the cases of `TestGenerateContainerConfigWithMemoryQoSEnforced` of a kubelet.
+  // The first two cases are those of the kubelet's `TestGenerateContainerConfigWithMemoryQoSEnforced`.
   test.each([
     ['between request and limit', { requests: { memory: '128Mi' }, limits: { memory: '256Mi' } }, 0.8, 241_590_272],
     ['between request and the memory of the node', { requests: { memory: '128Mi' } }, 0.8, 865_701_888],

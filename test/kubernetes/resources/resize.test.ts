@@ -21,15 +21,15 @@ const burstable = (cpu: string, more: Record<string, string> = {}): Pod => of({ 
 
 describe('C25: resizing in place', () => {
   test.each<[string, Pod, Pod, string | undefined]>([
-    ['nothing that counts', burstable('1'), burstable('1000m'), undefined],
-    ['a request of cpu', burstable('1'), burstable('2'), undefined],
+    ['no actual change', burstable('1'), burstable('1000m'), undefined],
+    ['a CPU request', burstable('1'), burstable('2'), undefined],
     [
-      'what becomes Guaranteed',
+      'a pod that becomes Guaranteed',
       burstable('1'),
       of({ requests: { cpu: '1', memory: '1' }, limits: { cpu: '1', memory: '1' } }),
       'Pod QOS Class may not change as a result of resizing',
     ],
-    ['what becomes BestEffort', burstable('1'), of({}), 'Pod QOS Class may not change as a result of resizing'],
+    ['a pod that becomes BestEffort', burstable('1'), of({}), 'Pod QOS Class may not change as a result of resizing'],
     [
       'another resource',
       burstable('1'),
@@ -37,12 +37,12 @@ describe('C25: resizing in place', () => {
       'only cpu and memory resources are mutable',
     ],
     [
-      'a limit that goes',
+      'a removed limit',
       of({ requests: { cpu: '1' }, limits: { cpu: '2' } }),
       burstable('1'),
       'resource limits cannot be removed',
     ],
-    ['a request that goes', burstable('1', { memory: '1' }), burstable('1'), 'resource requests cannot be removed'],
+    ['a removed request', burstable('1', { memory: '1' }), burstable('1'), 'resource requests cannot be removed'],
   ])('%s', (_, from, to, message) => expect(resizeRefusal(from, to)?.message).toBe(message));
 
   test('C24: resizes static pods like others', () => {
@@ -96,30 +96,30 @@ describe('C25: resizing in place', () => {
       of({ limits: { cpu: '1', memory: amount }, requests: { cpu: '1', memory: amount } });
 
     test.each<[string, Pod, Pod, string | undefined]>([
-      ['a container that swaps does not get another request of memory', memory('10Mi'), memory('20Mi'), words],
-      ['nor one that would swap then', memory('100Mi'), memory('20Mi'), words],
-      ['nor one that would not swap any more', memory('20Mi'), memory('100Mi'), words],
-      ['a limit is no matter of swap', memory('10Mi'), memory('10Mi', {}, '200Mi'), undefined],
+      ['a container that swaps is not resized to a different memory request', memory('10Mi'), memory('20Mi'), words],
+      ['a container that would swap after the resize is not resized', memory('100Mi'), memory('20Mi'), words],
+      ['a container that would no longer swap after the resize is not resized', memory('20Mi'), memory('100Mi'), words],
+      ['a memory limit does not affect swap', memory('10Mi'), memory('10Mi', {}, '200Mi'), undefined],
       [
-        'nor is cpu',
+        'a CPU request does not affect swap',
         memory('10Mi'),
         of({ requests: { cpu: '2', memory: '10Mi' }, limits: { memory: '100Mi' } }),
         undefined,
       ],
       [
-        'one that restarts for it may have it',
+        'a container that restarts for the resize is resized',
         memory('10Mi', { resizePolicy }),
         memory('20Mi', { resizePolicy }),
         undefined,
       ],
       [
-        'one that has no swap before or after may have it',
+        'a container without swap before and after is resized',
         memory('10Mi', {}, '10Mi'),
         memory('20Mi', {}, '20Mi'),
         undefined,
       ],
-      ['one of a critical pod has none', critical(memory('10Mi')), critical(memory('20Mi')), undefined],
-      ['nor has one of a Guaranteed pod', guaranteed('10Mi'), guaranteed('20Mi'), undefined],
+      ['a container of a critical pod has no swap', critical(memory('10Mi')), critical(memory('20Mi')), undefined],
+      ['a container of a Guaranteed pod has no swap', guaranteed('10Mi'), guaranteed('20Mi'), undefined],
     ])('%s', (_, from, to, message) => {
       expect(resizeRefusal(from, to, true)).toEqual(message && { reason: 'Infeasible', message });
       expect(resizeRefusal(from, to)).toBeUndefined();

@@ -13,12 +13,12 @@ const critical = { priority: 2_000_000_000 };
 
 describe('C25: under LimitedSwap', () => {
   test.each<[string, ResourceRequirements | undefined, Partial<Pod['spec']>, boolean]>([
-    ['one that asks for less than it may have', memory('1Mi', '2Mi'), {}, true],
-    ['one without a limit', { requests: { memory: '1Mi' } }, {}, true],
-    ['one that asks for all that it may have', memory('1Gi', '1024Mi'), {}, false],
-    ['one of a Guaranteed pod', all, {}, false],
-    ['one of a BestEffort pod', undefined, {}, false],
-    ['one of a critical pod', memory('1Mi', '2Mi'), critical, false],
+    ['a container whose memory request is less than its limit', memory('1Mi', '2Mi'), {}, true],
+    ['a container without a limit', { requests: { memory: '1Mi' } }, {}, true],
+    ['a container whose memory request equals its limit', memory('1Gi', '1024Mi'), {}, false],
+    ['a container of a Guaranteed pod', all, {}, false],
+    ['a container of a BestEffort pod', undefined, {}, false],
+    ['a container of a critical pod', memory('1Mi', '2Mi'), critical, false],
   ])('%s', (_, resources, spec, expected) => {
     const container = aContainer(resources ? { resources } : {});
     expect(canUseSwap(aPod({ containers: [container], ...spec }), container)).toBe(expected);

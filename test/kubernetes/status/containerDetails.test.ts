@@ -37,11 +37,11 @@ describe('the details of a container', () => {
     ['IfPossible', false, 'Disabled'],
   ])(
     'show a read-only mount with recursiveReadOnly %s, recursive at the runtime: %s, as %s',
-    (wanted, recursiveReadOnly, told) => {
+    (wanted, recursiveReadOnly, reported) => {
       const mount = { name: 'v', mountPath: '/v', readOnly: true, ...(wanted ? { recursiveReadOnly: wanted } : {}) };
       const mounts = { '/v': { recursiveReadOnly } };
       expect(containerDetails({ ...spec, volumeMounts: [mount] }, { ...made, mounts }).volumeMounts).toEqual([
-        { name: 'v', mountPath: '/v', readOnly: true, recursiveReadOnly: told },
+        { name: 'v', mountPath: '/v', readOnly: true, recursiveReadOnly: reported },
       ]);
     },
   );

@@ -6,10 +6,10 @@ import { rowsOf } from '../support/podRow.ts';
 /**
  * The columns are those of podRow.ts. The expected value has a word for each init container and sidecar, then for each
  * regular and each ephemeral container: `waits`, `runs` or its exit code, `<1` for the exit code of the previous run,
- * `+` if it is ready, and `*` if it has started. `unknown` is an unknown end.
+ * `+` if it is ready, and `*` if it has started. `unknown` means that the exit code is unknown.
  */
 const tables: Readonly<Record<string, string>> = {
-  'C13: containers of a pod that goes on': `
+  'C13: containers of a pod that keeps running': `
     Always | | | -               | |          | waits
     Always | | | wait            | |          | waits
     Always | | | run             | |          | runs+*
@@ -39,26 +39,26 @@ const tables: Readonly<Record<string, string>> = {
     Never  | 0       | 0       | 1    | |      | 0+ 0 1`,
   'C13: containers of a pod that has ended': `
     Never  |         |         | 0, 3        |   | ended                      | 0 3
-    Always |         |         | 143         |   | told to end, ended         | 143
-    Always |         |         | run         |   | told to end                | runs+*
-    Always |         |         | run         |   | told to end, ended         | unknown
-    Always |         |         | wait        |   | told to end, ended         | unknown
-    Always |         |         | -           |   | told to end, ended         | unknown
-    Always |         |         | loop 3      |   | told to end, ended         | unknown<3
-    Always |         |         | 0, loop 2   |   | told to end, ended         | 0 unknown<2
-    Always |         |         | run         | 0 | told to end, ended         | unknown 0
-    Always |         |         | 143         | - | told to end, ended         | 143 waits
-    Always | wait    |         | wait        |   | told to end, ended         | unknown waits
-    Always | run     |         | wait        |   | told to end, ended         | unknown waits
-    Always | 1       |         | wait        |   | told to end, ended         | 1 waits
-    Always | loop 1  |         | wait        |   | told to end, ended         | unknown<1 waits
-    Always | 0, wait |         | wait        |   | told to end, ended         | 0+ waits waits
-    Always | wait, 1 |         | wait        |   | told to end, ended         | unknown 1 waits
-    Always | 0, -    |         | 143         |   | told to end, ended         | 0+ unknown 143
-    Always | 0       | 143     | 143         |   | told to end, ended         | 0+ 143 143
-    Always |         | loop 1  | 0           |   | told to end, ended         | unknown<1 0
-    Always |         | wait    | wait        |   | told to end, ended         | unknown waits
-    Always |         | 143     | wait        |   | told to end, ended         | 143 waits
+    Always |         |         | 143         |   | terminating, ended         | 143
+    Always |         |         | run         |   | terminating                | runs+*
+    Always |         |         | run         |   | terminating, ended         | unknown
+    Always |         |         | wait        |   | terminating, ended         | unknown
+    Always |         |         | -           |   | terminating, ended         | unknown
+    Always |         |         | loop 3      |   | terminating, ended         | unknown<3
+    Always |         |         | 0, loop 2   |   | terminating, ended         | 0 unknown<2
+    Always |         |         | run         | 0 | terminating, ended         | unknown 0
+    Always |         |         | 143         | - | terminating, ended         | 143 waits
+    Always | wait    |         | wait        |   | terminating, ended         | unknown waits
+    Always | run     |         | wait        |   | terminating, ended         | unknown waits
+    Always | 1       |         | wait        |   | terminating, ended         | 1 waits
+    Always | loop 1  |         | wait        |   | terminating, ended         | unknown<1 waits
+    Always | 0, wait |         | wait        |   | terminating, ended         | 0+ waits waits
+    Always | wait, 1 |         | wait        |   | terminating, ended         | unknown 1 waits
+    Always | 0, -    |         | 143         |   | terminating, ended         | 0+ unknown 143
+    Always | 0       | 143     | 143         |   | terminating, ended         | 0+ 143 143
+    Always |         | loop 1  | 0           |   | terminating, ended         | unknown<1 0
+    Always |         | wait    | wait        |   | terminating, ended         | unknown waits
+    Always |         | 143     | wait        |   | terminating, ended         | 143 waits
     Always |         |         | 137         |   | evicted, ended             | 137
     Always |         |         | wait        |   | evicted, ended             | unknown
     Always |         |         | -           |   | refused, ended             |

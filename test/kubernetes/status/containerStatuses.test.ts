@@ -112,14 +112,17 @@ describe('a container that', () => {
 });
 
 describe('C22: the termination messages of a pod', () => {
-  const said = (message: string) => exited(1, { now: { kind: 'terminated', run: run(1, { message }) } });
+  const exitedWith = (message: string) => exited(1, { now: { kind: 'terminated', run: run(1, { message }) } });
   const length = (status?: ContainerStatus) => status?.state?.terminated?.message?.length;
 
   test('share 12 KiB, each truncated to its start', () => {
     const long = `begin${'x'.repeat(4_091)}`;
-    const few = of(podView({ main: { a: said(long), b: said(long), c: said(long) } })).regular;
+    const few = of(podView({ main: { a: exitedWith(long), b: exitedWith(long), c: exitedWith(long) } })).regular;
     expect(few.map(length)).toEqual([4_096, 4_096, 4_096]);
-    const view = podView({ init: { i: said(long) }, main: { a: said(long), b: said('short'), c: said(long) } });
+    const view = podView({
+      init: { i: exitedWith(long) },
+      main: { a: exitedWith(long), b: exitedWith('short'), c: exitedWith(long) },
+    });
     const { init, regular } = of(view);
     expect([...init, ...regular].map(length)).toEqual([3_072, 3_072, 5, 3_072]);
     expect(init[0]?.state?.terminated?.message).toMatch(/^beginx+$/);

@@ -84,7 +84,7 @@ const tables: Readonly<Record<string, string>> = {
     Never     | 1       |  | wait   |        | ended               | Failed
     Never     | 0, 1    |  | wait   |        | ended               | Failed
     Never     | 1       |  | wait   |        | was Pending         | Pending
-    Never     | 1       |  | wait   |        | ended, static, told to end | Failed
+    Never     | 1       |  | wait   |        | ended, static, terminating | Failed
     Never     | 0       |  | 0      |        | ended               | Succeeded
     Never     | 0       |  | 1      |        | ended               | Failed`,
   'C1: init containers in a new sandbox': `
@@ -153,7 +153,7 @@ const tables: Readonly<Record<string, string>> = {
     Always    |         |  | 4@on 3              |  | ended          | Failed
     Never     | 3@on 3  |  | wait                |  |                | Pending
     Never     | 4@on 3  |  | wait                |  | ended          | Failed`,
-  'C2: a terminal phase stays, and is not told while a container may still run': `
+  'C2: a terminal phase stays, and is not reported while a container may still run': `
     Always    |         |  | run                 |  | was Succeeded           | Succeeded
     Always    |         |  | run                 |  | was Failed              | Failed
     Never     |         |  | 0                   |  | ended, was Failed       | Failed
@@ -177,31 +177,31 @@ const tables: Readonly<Record<string, string>> = {
     Never     |         |  | 0                   |  | overdue, ended, static  | Failed
     Always    |         |  | -                   |  | refused, ended          | Failed
     Always    |         |  | run                 |  | refused                 | Running`,
-  'C2: a pod that is told to end': `
-    Always    |         |  | run                 |  | told to end, was Running        | Running
-    Always    |         |  | wait                |  | told to end, was Pending        | Pending
-    Always    |         |  | 0, run              |  | told to end, was Running        | Running
-    Always    |         |  | 0                   |  | told to end, was Running        | Running
-    Always    |         |  | 0                   |  | told to end, ended, was Running | Succeeded
-    Always    |         |  | 0, 143              |  | told to end, ended, was Running | Failed
-    OnFailure |         |  | 137                 |  | told to end, ended, was Running | Failed
-    Never     |         |  | 0                   |  | told to end, ended              | Succeeded
-    Always    |         |  | loop 1              |  | told to end, ended, was Running | Failed
-    Always    |         |  | wait                |  | told to end, ended, was Pending | Failed
-    Always    |         |  | -                   |  | told to end, ended              | Failed
-    Always    | 143     |  | wait                |  | told to end, ended, was Pending | Failed
-    Always    |         | 143 | 0                |  | told to end, ended, was Running | Succeeded`,
-  'C24: a static pod that is told to end gets no forced phase': `
-    Always    |         |  | 137                 |  | static, told to end, ended, was Running | Running
-    Always    |         |  | 0                   |  | static, told to end, ended, was Running | Running
-    OnFailure |         |  | 1                   |  | static, told to end, ended              | Running
-    OnFailure |         |  | 0                   |  | static, told to end, ended              | Succeeded
-    Never     |         |  | 1                   |  | static, told to end, ended              | Failed
-    Never     |         |  | 1@Always            |  | static, told to end, ended              | Running
-    Always    |         |  | 1@Never             |  | static, told to end, ended              | Failed
-    Always    |         |  | wait                |  | static, told to end, ended              | Pending
-    Always    |         |  | -                   |  | static, told to end, ended, was Running | Running
-    Always    |         |  | -                   |  | static, told to end, ended              | Pending
+  'C2: a terminating pod': `
+    Always    |         |  | run                 |  | terminating, was Running        | Running
+    Always    |         |  | wait                |  | terminating, was Pending        | Pending
+    Always    |         |  | 0, run              |  | terminating, was Running        | Running
+    Always    |         |  | 0                   |  | terminating, was Running        | Running
+    Always    |         |  | 0                   |  | terminating, ended, was Running | Succeeded
+    Always    |         |  | 0, 143              |  | terminating, ended, was Running | Failed
+    OnFailure |         |  | 137                 |  | terminating, ended, was Running | Failed
+    Never     |         |  | 0                   |  | terminating, ended              | Succeeded
+    Always    |         |  | loop 1              |  | terminating, ended, was Running | Failed
+    Always    |         |  | wait                |  | terminating, ended, was Pending | Failed
+    Always    |         |  | -                   |  | terminating, ended              | Failed
+    Always    | 143     |  | wait                |  | terminating, ended, was Pending | Failed
+    Always    |         | 143 | 0                |  | terminating, ended, was Running | Succeeded`,
+  'C24: a terminating static pod gets no forced phase': `
+    Always    |         |  | 137                 |  | static, terminating, ended, was Running | Running
+    Always    |         |  | 0                   |  | static, terminating, ended, was Running | Running
+    OnFailure |         |  | 1                   |  | static, terminating, ended              | Running
+    OnFailure |         |  | 0                   |  | static, terminating, ended              | Succeeded
+    Never     |         |  | 1                   |  | static, terminating, ended              | Failed
+    Never     |         |  | 1@Always            |  | static, terminating, ended              | Running
+    Always    |         |  | 1@Never             |  | static, terminating, ended              | Failed
+    Always    |         |  | wait                |  | static, terminating, ended              | Pending
+    Always    |         |  | -                   |  | static, terminating, ended, was Running | Running
+    Always    |         |  | -                   |  | static, terminating, ended              | Pending
     Never     |         |  | 0                   |  | static, ended                           | Succeeded`,
 };
 

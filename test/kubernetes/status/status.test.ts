@@ -227,8 +227,8 @@ describe("the reason in a pod's status", () => {
   });
 
   test('C2: remains with the phase', () => {
-    const told: PodStatus = { phase: 'Failed', reason: 'Evicted', message: 'low' };
-    expect(reason(status(podView({ main: { a: exited(0) } }), told))).toEqual(['Failed', 'Evicted', 'low']);
+    const previous: PodStatus = { phase: 'Failed', reason: 'Evicted', message: 'low' };
+    expect(reason(status(podView({ main: { a: exited(0) } }), previous))).toEqual(['Failed', 'Evicted', 'low']);
   });
 
   test('is not set for a removed pod, whose exits determine the phase', () => {
@@ -246,7 +246,7 @@ describe('samePodStatus', () => {
 
   test('ignores the order of keys and undefined values', () => {
     const { phase, ...rest } = one();
-    // JSON that was parsed may contain what the type forbids, such as an undefined value.
+    // The result of `JSON.parse` can contain values that the type excludes, such as undefined.
     const other = { ...rest, reason: undefined, phase } as unknown as PodStatus;
     expect(isSamePodStatus(one(), other)).toBe(true);
     expect(isSamePodStatus(other, one())).toBe(true);

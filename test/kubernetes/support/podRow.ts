@@ -1,4 +1,4 @@
-/** Reads rows of golden tables: a pod described in words, and the view of its actors. */
+/** Parses the rows of golden tables. A row describes a pod in words, and the parser builds the view of its actors. */
 
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
@@ -11,7 +11,7 @@ interface Row {
   readonly title: string;
   readonly view: PodView;
   readonly previous: PodPhase | undefined;
-  /** The last column. */
+  /** The text of the last column. */
   readonly expected: string;
 }
 
@@ -25,18 +25,21 @@ interface Part {
 }
 
 /**
- * Each line is `restartPolicy | init | sidecars | main | ephemeral | of the pod | what is expected`. A container is one of
- * - `-`      not seen yet
+ * Parses the rows of a table. Each line is `restartPolicy | init | sidecars | main | ephemeral | pod | expected`. A
+ * container is one of
+ * - `-`      not observed yet
  * - `wait`   waits for its first run
- * - `run`    runs; `run?` runs and has not started yet
- * - `3`      ended with this exit code
- * - `loop 3` in back-off after it
- * and may have rules of its own: `3@Never`, or `3@on 3 4` for a rule that restarts it after these codes. Of the pod:
- * - `ended`           nothing of it has or will get a process
- * - `told to end`, `evicted`, `overdue` (its activeDeadlineSeconds is exceeded), `refused`
- * - `static`          it is from a file
- * - `reset`           its sandbox is new: init containers have to run again
- * - `was Running`     the phase told before
+ * - `run`    runs; `run?` runs but has not started yet
+ * - `3`      has exited with this code
+ * - `loop 3` is in back-off after this exit code
+ *
+ * It may have its own restart policy or rules: `3@Never`, or `3@on 3 4` for a rule that restarts it on these exit codes.
+ * The words about the pod are
+ * - `ended`           no container of it runs or will run
+ * - `terminating`, `evicted`, `overdue` (its activeDeadlineSeconds is exceeded), `refused`
+ * - `static`          it comes from a file
+ * - `reset`           its sandbox is new, so init containers have to run again
+ * - `was Running`     the phase that was reported before
  */
 export function rowsOf(table: string): Row[] {
   return table
@@ -57,7 +60,7 @@ function rowOf(line: string): Row {
     ...partsOf(main, 'regular'),
     ...partsOf(ephemeral, 'ephemeral'),
   ];
-  // Safe cast: the words of the tables are values of the API.
+  // Safe cast: the tables use the values of the API.
   const restartPolicy = policy as NonNullable<Pod['spec']['restartPolicy']>;
   const was = facts.find((fact) => fact.startsWith('was '))?.slice(4);
   return {
@@ -69,7 +72,7 @@ function rowOf(line: string): Row {
 }
 
 function viewOf(parts: readonly Part[], restartPolicy: Pod['spec']['restartPolicy'], facts: readonly string[]) {
-  const podEnding = ['told to end', 'evicted', 'overdue'].some((fact) => facts.includes(fact));
+  const podEnding = ['terminating', 'evicted', 'overdue'].some((fact) => facts.includes(fact));
   const specs = (...roles: ContainerRole[]) =>
     parts.filter(({ role }) => roles.includes(role)).map(({ container }) => container);
   const pod = podView({
@@ -92,7 +95,7 @@ function viewOf(parts: readonly Part[], restartPolicy: Pod['spec']['restartPolic
     containers,
     isInitialized: !facts.includes('reset') && parts.every(hasDoneItsPart),
     hasEnded: facts.includes('ended'),
-    ...(facts.includes('told to end') ? ending() : {}),
+    ...(facts.includes('terminating') ? ending() : {}),
     ...(facts.includes('evicted') ? ending({ reason: 'Evicted', phase: 'Failed' }) : {}),
     ...(facts.includes('overdue') ? ending({ reason: 'DeadlineExceeded', phase: 'Failed' }) : {}),
     ...(facts.includes('refused') ? { refusal: { reason: 'OutOfcpu' as const, message: '' } } : {}),
@@ -143,7 +146,7 @@ interface RestartOf {
   readonly podEnding: boolean;
 }
 
-/** Decides like the container's chart. */
+/** Decides like the container's machine. */
 function restarts({ pod, container, role, state, podEnding: isPodTerminating }: RestartOf): boolean {
   if (state.now.kind !== 'terminated') return !isPodTerminating;
   return shouldRestart({ pod, container, role, run: { exitCode: state.now.run.exitCode }, isPodTerminating });

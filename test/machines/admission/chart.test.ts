@@ -17,7 +17,7 @@ interface Asking {
   readonly fullName?: string;
 }
 
-/** Asks for a pod and tells the answers that it got. */
+/** Requests the admission of a pod and records the responses. */
 function ask(of: ReturnType<typeof admission>, uid: string, asking: Asking = {}) {
   const { holder, heard } = asker<AdmissionResult>(of);
   const fullName = asking.fullName ?? `default/${uid}`;

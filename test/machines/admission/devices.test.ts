@@ -39,7 +39,7 @@ interface Heard {
   readonly [field: string]: unknown;
 }
 
-/** Admission between a device manager, a node and pods that record what they hear. */
+/** Creates an admission with a fake device manager, a fake node and fake pods that record the events they receive. */
 function admissionStory({
   resources = [gpu],
   allocations = [],
@@ -298,7 +298,7 @@ test('a pod that starts again retains its devices, without another allocation', 
   expect([story.answers('a'), story.orders()]).toEqual([['admission.admitted'], []]);
 });
 
-test('the devices of pods that nobody knows are released', () => {
+test('the devices of unknown pods are released', () => {
   const story = admissionStory({ allocations: [earlier] });
   story.send({ type: 'admission.podsKnown', uids: ['b'] });
   expect([story.pool(), story.orders()]).toEqual([[], [{ type: 'devices.assigned', allocations: [], revision: 1 }]]);

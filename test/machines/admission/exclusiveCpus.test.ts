@@ -28,7 +28,9 @@ interface Heard {
   readonly revision?: number;
 }
 
-/** Admission on a laptop with eight CPUs, between a CPU manager and pods that record what they hear. */
+/**
+ * Creates the admission of a laptop with eight CPUs, with a fake CPU manager and fake pods that record their events.
+ */
 function admissionStory(exclusive: readonly CpuAssignment[] = []) {
   const heard: { by: string; event: Heard }[] = [];
   const ear = fromCallback<Heard, string>(({ receive, input: by }) =>

@@ -6,7 +6,7 @@ import { admission, asker } from '../support/stand.ts';
 
 const http = { port: 80, protocol: 'TCP', hostIp: '' } as const;
 
-/** The admission of a node with two cores. */
+/** Creates the admission of a node with two cores. */
 function twoCores() {
   const of = admission({ cpuMillis: 2_000, memoryBytes: 2 ** 30, pods: 3 });
   const ask = (uid: string, cpuMillis: number, more: Partial<PodRequests> & { readonly isOver?: boolean } = {}) => {

@@ -8,10 +8,10 @@ import { admission, asker, ear } from '../support/stand.ts';
 const small = { cpuMillis: 1_000, memoryBytes: 2 ** 30, pods: 10 };
 const large = { ...small, cpuMillis: 4_000 };
 
-/** The admission of a node of one core in zone a. */
+/** Creates the admission of a node with one core in zone a. */
 function stand() {
-  const told = ear<AdmissionFact>();
-  const of = admission(small, told.ref, { labels: { zone: 'a' } });
+  const reports = ear<AdmissionFact>();
+  const of = admission(small, reports.ref, { labels: { zone: 'a' } });
   const ask = (
     uid: string,
     cpuMillis: number,
@@ -37,7 +37,7 @@ function stand() {
   return {
     ask,
     send: of.send,
-    ended: () => told.heard().flatMap(({ uids }) => uids),
+    ended: () => reports.heard().flatMap(({ uids }) => uids),
     change: (now: Omit<Extract<AdmissionEvent, { type: 'admission.nodeChanged' }>, 'type'>) =>
       of.send({ type: 'admission.nodeChanged', ...now }),
     context: () => of.getSnapshot().context,
@@ -69,7 +69,7 @@ describe('a node whose properties change', () => {
       safe: ask('safe', 1_200, guaranteed),
       vital: ask('vital', 1_200, { priority: 10 }),
     };
-    // A different resize does not change the place of a deferred one.
+    // A changed request does not move a deferred resize in the queue.
     grown.old = ask('old', 1_201);
     const admitted = () => names.filter((name) => grown[name]().includes('admitted'));
     change({ capacity: { ...large, cpuMillis: 1_801 } });

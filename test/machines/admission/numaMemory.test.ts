@@ -34,7 +34,7 @@ interface Heard {
   readonly revision?: number;
 }
 
-/** Admission on a laptop with 16 GiB, between the managers and pods that record what they hear. */
+/** Creates the admission of a laptop with 16 GiB, with fake managers and fake pods that record their events. */
 function admissionStory({ hasCpuManager = false, containers = [] as readonly MemoryAssignment[] } = {}) {
   const heard: { by: string; event: Heard }[] = [];
   const ear = fromCallback<Heard, string>(({ receive, input: by }) =>

@@ -8,10 +8,10 @@ import { admission, asker, ear } from '../support/stand.ts';
 
 const http = { port: 80, protocol: 'TCP', hostIp: '' } as const;
 
-/** admission of four cores, whom it tells to be ended, and pods that ask it. */
+/** Creates the admission of a node with four cores, with a recorder of the pods to preempt. */
 function stand(node: Partial<AdmissionNode> = {}) {
-  const told = ear<AdmissionFact>();
-  const of = admission({ cpuMillis: 4_000, memoryBytes: 2 ** 30, pods: 10 }, told.ref, node);
+  const reports = ear<AdmissionFact>();
+  const of = admission({ cpuMillis: 4_000, memoryBytes: 2 ** 30, pods: 10 }, reports.ref, node);
   const ask = (
     uid: string,
     cpuMillis: number,
@@ -33,8 +33,8 @@ function stand(node: Partial<AdmissionNode> = {}) {
   };
   return {
     ask,
-    /** The pods that were to end, in the order of the words about them. */
-    ended: () => told.heard().map(({ uids }) => uids.join('+')),
+    /** Returns the preempted pods, in the order in which admission reported them. */
+    ended: () => reports.heard().map(({ uids }) => uids.join('+')),
     settle: (uid: string) => of.send({ type: 'admission.releaseResources', uid }),
     release: (uid: string) => of.send({ type: 'admission.release', uid }),
     see: (strictGroups: boolean) => of.send({ type: 'admission.nodeChanged', node: { strictGroups } }),
@@ -65,7 +65,8 @@ describe('C24: preemption for a critical pod', () => {
     const [first, second] = [ask('first', 2_000, critical), ask('second', 2_000, critical)];
     expect(ended()).toEqual(['b', 'a']);
     settle('a');
-    // Whose pod ended first does not count: there is room for one of them, and the first asked first.
+    // It does not matter whose victim terminated first. The freed resources suffice for one pod, and `first` came
+    // first.
     expect([first(), second()]).toEqual([['admitted'], []]);
     settle('b');
     expect(second()).toEqual(['admitted']);
@@ -105,7 +106,7 @@ describe('C24: preemption for a critical pod', () => {
     const second = ask('second', 2_000, critical);
     expect([important(), small(), second()]).toEqual([[], [], []]);
     settle('a');
-    // The small one had asked first; now it is in the way, as if it had run already.
+    // `small` came before `second`, so it is admitted, and is then preempted like a pod that was already running.
     expect([important(), small(), second()]).toEqual([['admitted'], ['admitted'], []]);
     expect(ended()).toEqual(['a', 'small']);
     settle('small');
@@ -147,7 +148,7 @@ describe('C24: preemption for a critical pod', () => {
     ask('important', 1_000, critical);
     const update = ask('important', 3_000, critical);
     expect([update(), ended()]).toEqual([[], ['a']]);
-    // What it had and what it asks for are not both kept for it.
+    // Only the requested resources are reserved for the pod, not its current ones in addition.
     const [fits, does] = [ask('fits', 1_000), ask('does', 500)];
     settle('a');
     expect([update(), fits(), does()]).toEqual([['admitted'], ['admitted'], ['OutOfcpu']]);

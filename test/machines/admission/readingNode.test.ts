@@ -11,7 +11,7 @@ import { asker, childOf, ear, START } from '../support/stand.ts';
 
 const capacity = { cpuMillis: 1_000, memoryBytes: 2 ** 30, pods: 10 };
 
-/** Admission to a node in zone a, as far as it knows; the test answers for the API server. */
+/** Creates the admission of a node whose cached labels say zone a. The test responds for the API server. */
 function admissionStory({ hasCluster = true } = {}) {
   const ports = new FakePorts(START);
   const node = { ...admissionNode({ nodeName: 'node' }), labels: { zone: 'a' } };

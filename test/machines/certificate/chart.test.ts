@@ -10,18 +10,18 @@ import { childOf, ear, START } from '../support/stand.ts';
 
 const MINUTE = 60_000;
 const LIFE = 100 * MINUTE;
-/** As a kubelet waits between its tries. */
+/** The kubelet's delays between attempts, in milliseconds. */
 const WAITS = [2_000, 4_000, 8_000, 16_000, 32_000, 32_000];
 const NAMES = { dnsNames: ['node-1'], ips: ['192.0.2.1'] };
 
-/** A certificate whose every wish the test answers. */
+/** Creates a certificate actor. The test responds to all of its calls. */
 function certificateStory(name: CertificateName = 'client', rotates = true) {
   const ports = new FakePorts(START);
   const { ref } = ear();
   const input = { nodeName: 'node-1', name, rotates };
   const actor = childOf(ref, provideActors(certificateMachine, ports), { id: `certificate/${name}`, input });
-  const told: string[] = [];
-  actor.on('event.recorded', ({ reason, message }) => void told.push(`${reason}: ${message}`));
+  const events: string[] = [];
+  actor.on('event.recorded', ({ reason, message }) => void events.push(`${reason}: ${message}`));
   actor.start();
   const made = (over: Partial<PersistedCertificate> = {}): PersistedCertificate => ({
     subject: { commonName: 'system:node:node-1', organizations: ['system:nodes'] },
@@ -32,7 +32,7 @@ function certificateStory(name: CertificateName = 'client', rotates = true) {
   });
   return {
     ports,
-    told,
+    events,
     made,
     found: (certificate: PersistedCertificate | null, chance = 0) =>
       ports.answer('readCertificate', { certificate, chance }),
@@ -165,14 +165,14 @@ test('failure and back-off are reset when a certificate has been issued', () => 
 });
 
 test('a denial is recorded once, until something else has happened', () => {
-  const { ports, found, requested, failed, told } = certificateStory();
+  const { ports, found, requested, failed, events } = certificateStory();
   found(null);
   for (const reason of ['CertificateDenied', 'CertificateDenied', 'CertificateFailed'] as const) {
     requested();
     failed('awaitCertificate', reason);
     ports.advance(32_000);
   }
-  expect(told).toEqual(['CertificateDenied: awaitCertificate failed', 'CertificateFailed: awaitCertificate failed']);
+  expect(events).toEqual(['CertificateDenied: awaitCertificate failed', 'CertificateFailed: awaitCertificate failed']);
 });
 
 test('reading the files is retried before a certificate is requested', () => {

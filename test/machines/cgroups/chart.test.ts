@@ -10,7 +10,7 @@ const why = 'Failed to update Node Allocatable Limits ["kubepods"]';
 const IN_FORCE = 'Normal NodeAllocatableEnforced: Updated Node Allocatable limit across pods';
 const inTheWay = `Warning FailedNodeAllocatableEnforcement: ${why}`;
 
-/** A node whose cgroups are set up when the test says so. */
+/** Creates a node for which the test decides when its cgroups are set up. */
 function node(options: Parameters<typeof nodeStory>[0] = {}) {
   const story = nodeStory({ held: ['setUpCgroups'], ...options });
   story.list();
@@ -24,10 +24,10 @@ function node(options: Parameters<typeof nodeStory>[0] = {}) {
     looks: () => ports.asked('setUpCgroups').length,
     cgroups: () => story.own('cgroups'),
     told: () => story.told().filter((event) => event.includes('Allocatable')),
-    /** What `explain node` prints of them. */
+    /** Returns what `explain node` prints about the cgroups. */
     explained: () => {
       const view = story.view();
-      // As if everything had begun just now: the stories of nodes date no states.
+      // Node stories do not record when a state started, so let every state start now.
       const own = view.tree.children.filter(({ name }) => name === 'cgroups');
       const children = own.map((part) => ({
         ...part,

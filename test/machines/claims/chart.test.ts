@@ -22,7 +22,7 @@ const gpu = (isConnected: boolean): RegisteredDriver => ({
   endpoints: [],
 });
 
-/** The actor of claims below a node, which records what it hears. */
+/** Creates the claims actor below a fake node that records the events it receives. */
 function claimsStory() {
   const ports = new FakePorts(START);
   const heard: string[] = [];

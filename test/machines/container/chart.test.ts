@@ -6,7 +6,7 @@ import { queueOf } from '../support/stand.ts';
 const hooks = { exec: { command: ['true'] } };
 const empty = { held: [], queue: [] };
 
-/** A container that runs. */
+/** Creates a running container. */
 function runningContainer(...options: Parameters<typeof containerStory>) {
   const story = containerStory(...options);
   story.begin();
@@ -174,7 +174,7 @@ describe('start', () => {
       expect(story.state()).toBe('launching.readyToCreate');
       const ran = { run: undefined, waitingReason: undefined, failure: undefined };
       expect(story.context()).toMatchObject({ attempt: 1, id: undefined, ...ran });
-      // It was told with the refused start, and with how that and the run before have ended.
+      // The status still reports the failed start and, as last state, the run before it.
       const now = { kind: 'terminated', run: { reason: 'StartError' } };
       expect(story.view()).toMatchObject({ restartCount: 1, now, lastRun: { exitCode: 1 } });
       story.begin(1);
@@ -198,7 +198,7 @@ describe('start', () => {
     story.begin();
     story.ports.hold('startContainer');
     story.die(1);
-    // What its start failed with before is no news of what has run.
+    // The failure of this start call does not concern the container that runs later.
     story.ports.fail('startContainer', 'RuntimeUnavailable');
     story.ports.advance(1_000);
     story.die(1);

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import { containerStory } from '../support/containerStory.ts';
 
-/** A container that runs. */
+/** Creates a running container. */
 function runningContainer(...options: Parameters<typeof containerStory>) {
   const story = containerStory(...options);
   story.begin();
@@ -100,7 +100,7 @@ describe('identity', () => {
 });
 
 describe('adoption', () => {
-  // containerd tells when it began only where it can still read that.
+  // containerd reports the start time only if it can still read it.
   test.each([{ startedAt: 7 }, {}])(
     'stops a container in an unknown state (%j), and reports it as waiting with its restart count meanwhile',
     (began) => {
@@ -259,7 +259,7 @@ describe('adoption', () => {
 });
 
 describe('a container of which the runtime has nothing', () => {
-  /** One whose logs tell of four runs, once that is answered. */
+  /** Creates a container whose restarts are being counted in its logs. */
   const lostContainer = () => {
     const story = containerStory({ hold: ['countRestarts'] });
     story.begin();
@@ -289,7 +289,7 @@ describe('a container of which the runtime has nothing', () => {
       before: (world, pod) => world.run(pod, 'main', { state: 'created', attempt: 2 }),
     });
     story.begin();
-    // A start that an earlier agent asked for may be under way: its log is that of the same number.
+    // A start call of an earlier agent may still be in flight, and its log file has the same attempt number.
     expect(story.ports.asked('countRestarts')).toEqual([]);
     expect(story.ports.asked('createContainer')).toMatchObject([{ attempt: 2 }]);
   });
@@ -303,8 +303,11 @@ describe('a container of which the runtime has nothing', () => {
     expect(story.view().restartCount).toBe(2);
   });
 
-  /** One that ended, and that an earlier agent then made anew and did not start; it is being made once more. */
-  const remade = (exitCode: number, role: 'init' | 'regular', restartPolicy: 'Always' | 'OnFailure') => {
+  /**
+   * Creates a container that exited, that an earlier agent then recreated without starting it, and that is now being
+   * created once more.
+   */
+  const recreated = (exitCode: number, role: 'init' | 'regular', restartPolicy: 'Always' | 'OnFailure') => {
     const story = containerStory({
       pod: aPod({ restartPolicy }),
       role,
@@ -321,7 +324,7 @@ describe('a container of which the runtime has nothing', () => {
   };
 
   test('C23: reports it as waiting, with the previous run as last state', () => {
-    const story = remade(1, 'regular', 'Always');
+    const story = recreated(1, 'regular', 'Always');
     expect(story.view()).toMatchObject({
       now: { kind: 'waiting', reason: 'ContainerCreating' },
       lastRun: { containerId: 'ended' },
@@ -335,7 +338,7 @@ describe('a container of which the runtime has nothing', () => {
   });
 
   test('C23: reports the previous run if no other state may follow it', () => {
-    const done = remade(0, 'init', 'OnFailure');
+    const done = recreated(0, 'init', 'OnFailure');
     expect(done.view()).toMatchObject({ now: { kind: 'terminated', run: { containerId: 'ended' } } });
   });
 

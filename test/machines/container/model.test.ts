@@ -1,4 +1,6 @@
-/** Any interleaving of what its pod tells a container, what the runtime does and shows, and how calls end. */
+/**
+ * Tests a container under any interleaving of commands from its pod, observations of the runtime, and results of calls.
+ */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { FailureReason } from '../../../base/failure.ts';
@@ -16,11 +18,11 @@ const PORTS: readonly PortName[] = [
   ...(['inspectContainer', 'runHook'] as const),
 ];
 
-/** What its pod wants of it, whatever has become of it. */
+/** What the pod wants of the container, regardless of the container's actual state. */
 interface Model {
   stopped: boolean;
   image: string;
-  /** The number of the present sandbox, if there is one. */
+  /** Attempt of the current sandbox. Undefined if there is none. */
   sandbox: number | undefined;
   sandboxes: number;
   hasTurn: boolean;
@@ -28,7 +30,7 @@ interface Model {
 
 type Command = fc.Command<Model, ContainerStory>;
 
-/** What may happen next, made for the story that is told at the time. */
+/** A kind of command. `of` binds it to the story of the current run. */
 interface Kind {
   readonly name: string;
   readonly of: (story: () => ContainerStory) => Command;
@@ -42,7 +44,7 @@ function command(
   const of = (story: () => ContainerStory): Command => ({
     check: (model) => check(model, story()),
     run: (model, real) => {
-      const before = makes(real);
+      const before = createAndStartCalls(real);
       act(model, real);
       expectSound(model, real, before);
     },
@@ -51,14 +53,14 @@ function command(
   return { name, of };
 }
 
-const makes = ({ ports }: ContainerStory) =>
+const createAndStartCalls = ({ ports }: ContainerStory) =>
   ports.asked('createContainer').length + ports.asked('startContainer').length;
 const processes = ({ world }: ContainerStory) =>
   [...world.containers.values()].filter(({ state }) => state === 'running');
 const isQuiet = (story: ContainerStory) => !['launching', 'live', 'running'].includes(story.lifecycles().at(-1) ?? '');
 
-/** What holds after every step. */
-function expectSound(model: Model, story: ContainerStory, madeBefore: number): void {
+/** Checks the invariants that hold after every step. */
+function expectSound(model: Model, story: ContainerStory, callsBefore: number): void {
   expect(story.status()).toBe('active');
   expect(processes(story).length).toBeLessThanOrEqual(1);
   expect(queueOf(story.startLimiter).held).toHaveLength(
@@ -66,7 +68,7 @@ function expectSound(model: Model, story: ContainerStory, madeBefore: number): v
   );
   expect(queueOf(story.pullLimiter).held).toEqual([]);
   if (isQuiet(story)) expect(processes(story)).toEqual([]);
-  if (model.stopped) expect(makes(story)).toBe(madeBefore);
+  if (model.stopped) expect(createAndStartCalls(story)).toBe(callsBefore);
 }
 
 const commands = [
@@ -158,7 +160,7 @@ const commands = [
   ),
 ];
 
-/** What happens most of the time. */
+/** Commands that are generated more often than others. */
 const OFTEN = commands
   .filter(({ name }) => name === 'answer')
   .flatMap((make) => Array.from({ length: 10 }, () => make));
@@ -167,7 +169,7 @@ function end(story: ContainerStory, how: 'answer' | 'perform' | 'lose' | 'refuse
   const { ports } = story;
   const [oldest] = ports.pending();
   if (oldest === undefined) return;
-  // A runtime does not refuse what it has done.
+  // The runtime does not fail a call that it has already carried out.
   const isDone = ports.isPerformed(oldest) || (oldest === 'startContainer' && processes(story).length > 0);
   if (how === 'perform') ports.perform(oldest);
   else if (how === 'lose') ports.lose(oldest);
@@ -181,7 +183,7 @@ const REFUSALS: Partial<Record<PortName, FailureReason>> = {
   startContainer: 'RunContainerError',
 };
 
-/** Lets everything answer and every wait end, until nothing more happens. */
+/** Completes all calls and timers until nothing more happens. */
 function settle(story: ContainerStory): void {
   const { ports, world } = story;
   for (let steps = 0; steps < 200; steps++) {

@@ -3,7 +3,7 @@ import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.t
 import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import { type ContainerStory, containerStory } from '../support/containerStory.ts';
 
-/** The world has the container under another id from now on. */
+/** Gives the container a different ID in the runtime. */
 const rename = (story: ContainerStory): ObservedContainer => story.world.rename(story.context().id ?? '', 'other');
 
 const begun = (options?: Parameters<typeof containerStory>[0]) => {

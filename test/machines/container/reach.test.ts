@@ -30,7 +30,7 @@ const podOf = (restartPolicy: 'Always' | 'Never', image = 'busybox:1') =>
       aContainer({
         image,
         lifecycle: { postStart: hook, preStop: hook },
-        // Of one that runs once, its start is waited for as well.
+        // A container that runs only once has a startup probe, so that the walk includes waiting for it.
         ...(restartPolicy === 'Never' ? { startupProbe: hook } : { livenessProbe: hook }),
       }),
     ],
@@ -61,7 +61,7 @@ const outputs: Outputs = {
   ],
 };
 
-/** Whatever may come in from outside, at any time and again. */
+/** Events from outside that can occur at any time and repeatedly. */
 const events: ContainerEvent[] = [
   { type: 'container.start' },
   { type: 'container.launch' },
@@ -88,7 +88,7 @@ const events: ContainerEvent[] = [
   { type: 'timer.elapsed' },
 ];
 
-/** What comes in while its pod ends in order, or goes on without it. */
+/** Events that occur while the pod stops its containers in order, or removes this one and keeps running. */
 const endings: ContainerEvent[] = [
   { type: 'slot.granted', key: 'key' },
   { type: 'container.start' },
@@ -103,7 +103,7 @@ const endings: ContainerEvent[] = [
   { type: 'timer.elapsed' },
 ];
 
-/** What comes in while a rule may restart its whole pod in place. */
+/** Events that occur while a restart rule may restart the whole pod in place. */
 const resets: ContainerEvent[] = [
   { type: 'slot.granted', key: 'key' },
   { type: 'container.start' },
@@ -121,7 +121,7 @@ const sized = (cpu: string, more: Partial<Container> = {}): Pod => {
   return { ...pod, spec: { ...pod.spec, containers } };
 };
 
-/** What may come in at any time. */
+/** Events that can occur in all of the following situations. */
 const always: readonly ContainerEvent[] = [
   { type: 'slot.granted', key: 'key' },
   { type: 'container.start' },
@@ -132,7 +132,7 @@ const always: readonly ContainerEvent[] = [
   { type: 'container.stop', deadline: 30_000 },
 ];
 
-/** What comes in while it is given other resources. */
+/** Events that occur during a resize. */
 const resizes: ContainerEvent[] = [
   ...always,
   update(sized('1')),
@@ -153,7 +153,7 @@ const withVolume = (image?: string): Pod => {
   return { ...pod, spec: { ...pod.spec, containers, volumes: [{ name: 'site', image: { reference: 'site:1' } }] } };
 };
 
-/** What comes in while a volume that it mounts may not be there yet. */
+/** Events that occur while a mounted volume may not be available yet. */
 const lateVolumes: ContainerEvent[] = [
   ...always,
   { type: 'container.update', pod: withVolume(), volumes: there },
@@ -187,7 +187,7 @@ const reallocations: ContainerEvent[] = [
   { type: 'timer.elapsed' },
 ];
 
-/** What comes in while what its variables are taken from may not be there. */
+/** Events that occur while the objects behind environment variables may be missing. */
 const changingObjects: ContainerEvent[] = [
   ...always,
   { type: 'container.objectsChanged' },
@@ -196,7 +196,7 @@ const changingObjects: ContainerEvent[] = [
   { type: 'timer.elapsed' },
 ];
 
-/** The failure of a read that would fail in the same way again. */
+/** Returns a permanent failure of the current read of objects, which is not retried. */
 const permanentFailures = (snapshot: AnyMachineSnapshot): AnyEventObject[] =>
   invokedBy(snapshot)
     .filter(({ src }) => src === 'readObjects')
@@ -212,7 +212,10 @@ const ruled = (pod: Pod): Pod => {
   return { ...pod, spec: { ...pod.spec, containers } };
 };
 
-/** What matters later on; of one that must end only what its end still needs. */
+/**
+ * Returns the parts of the context that affect later steps. If the container must stop, only those that affect its stop
+ * matter.
+ */
 function distinguish(snapshot: AnyMachineSnapshot) {
   const { context } = snapshot;
   const {
@@ -234,7 +237,7 @@ function distinguish(snapshot: AnyMachineSnapshot) {
   const ending = [id !== undefined, afterExit, stopBy, awaitsOthers, removesContainer, wasExitObserved, isAway];
   if (afterExit === 'stop') return ending;
   const isOutdated = createdIdentity !== undefined && createdIdentity !== identityOf(context);
-  // Elsewhere it is known at once what that leads to.
+  // In all other states, the machine reacts to a lost sandbox immediately.
   const lost = snapshot.matches('adopting') ? context.lostSandbox : undefined;
   const lacksVolumes = Object.keys(context.volumes).length === 0;
   const parts = [
@@ -275,10 +278,13 @@ function reachOf(
   };
 }
 
-/** What only a container that is to run asks for. */
+/** Actors that only a container that is supposed to run invokes. */
 const MAKES = ['image', 'prepareDevices', 'readObjects', 'createContainer', 'startContainer'];
 
-/** What a world in which all works says next; with `failing`, each port fails once before it answers. */
+/**
+ * Returns a function that picks the next event of a world in which everything works. If `failing`, each port fails once
+ * before it succeeds.
+ */
 function obliging(failing: boolean): (snapshot: AnyMachineSnapshot) => AnyEventObject {
   const failed = new Set<string>();
   return (snapshot) => {
@@ -305,10 +311,10 @@ const kinds = {
   'a new container': reachOf('Always', false),
   'a new container that runs once': reachOf('Never', false),
   'an adopted container': reachOf('Always', true),
-  'a container that stops in its turn, or is taken out': reachOf('Never', false, endings),
+  'a container that stops in order or is removed': reachOf('Never', false, endings),
   'a container that is resized': reachOf('Always', true, resizes, sized('1')),
-  'a container that mounts a volume which comes late': reachOf('Always', false, lateVolumes, withVolume()),
-  'a container whose variables are of objects': {
+  'a container whose volume is mounted late': reachOf('Always', false, lateVolumes, withVolume()),
+  'a container whose variables refer to objects': {
     ...reachOf('Always', false, changingObjects, withVariables()),
     events: (snapshot: AnyMachineSnapshot) => [...changingObjects, ...permanentFailures(snapshot)],
   },

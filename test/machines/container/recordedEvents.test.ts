@@ -6,7 +6,7 @@ import { containerStory } from '../support/containerStory.ts';
 const withContainer = (over: Partial<Container>) => aPod({ containers: [aContainer({ image: 'app:1', ...over })] });
 const failure = { reason: 'FailedPreStopHook', message: 'password=1234', at: 0 } as const;
 
-/** A container that runs, and has told of its start. */
+/** Creates a running container and discards the events of its start. */
 function runningContainer(...options: Parameters<typeof containerStory>) {
   const story = containerStory(...options);
   story.begin();

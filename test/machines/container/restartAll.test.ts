@@ -18,7 +18,7 @@ const pod = aPod({
   ephemeralContainers: [aContainer({ name: 'debug' })],
 });
 
-/** The pod, with its init container done and all others running. */
+/** Creates a pod whose init container has completed and whose other containers run. */
 function runningPod(of = pod) {
   const story = podStory({ pod: of });
   story.die('setup-0-0', 0);
@@ -132,8 +132,8 @@ describe('a restart rule with RestartAllContainers', () => {
     story.die('watcher-0-0', 42);
     story.terminate();
     expect(story.containers()).toMatchObject({ main: 'stopping.killing.graceful' });
-    const asked = story.ports.asked('stopContainer').filter(({ id }) => id === 'main-0-0');
-    expect(asked).toMatchObject([{ graceSeconds: 0 }]);
+    const stopCalls = story.ports.asked('stopContainer').filter(({ id }) => id === 'main-0-0');
+    expect(stopCalls).toMatchObject([{ graceSeconds: 0 }]);
   });
 
   test('C5: does not apply to another exit code', () => {
@@ -193,13 +193,13 @@ describe('a restart rule with RestartAllContainers', () => {
         story.observe();
         story.ports.hold('stopContainer', 'inspectSandbox');
         story.die('watcher-0-0', 42);
-        const asked = story.ports.asked('stopContainer').length;
+        const stopCount = story.ports.asked('stopContainer').length;
         doubt(story);
         expect([story.state(), story.view().isRestartingAll]).toEqual(['resetting.verifying', true]);
         story.ports.answer('inspectSandbox');
         expect([story.state(), story.view().isRestartingAll]).toEqual(['active.restartingAll', true]);
         expect(story.containers()).toMatchObject({ main: 'stopping.killing.graceful', watcher: 'pending.waiting' });
-        expect(story.ports.asked('stopContainer')).toHaveLength(asked);
+        expect(story.ports.asked('stopContainer')).toHaveLength(stopCount);
         while (story.ports.pending('stopContainer').length > 0) story.ports.answer('stopContainer');
         expect(story.state()).toBe('active.initializing.steady');
         expect(story.containers()).toMatchObject({ setup: 'running.steady', watcher: 'pending.waiting' });
@@ -209,7 +209,7 @@ describe('a restart rule with RestartAllContainers', () => {
     test.each(doubts)('C5: still starts init containers first (verified %s)', (_, doubt) => {
       const story = runningPod();
       story.observe();
-      // Until it is made again, all that the runtime shows is what was there before.
+      // Until the first container is recreated, the runtime shows only the previous containers.
       story.ports.hold('createContainer');
       story.die('watcher-0-0', 42);
       expect(story.state()).toBe('active.initializing.steady');

@@ -31,11 +31,11 @@ test('C11: a container that waits runs its hook at once, and is signalled at its
     expect(story.state()).toBe('stopping.awaitingOtherContainers');
     return { story, deadline };
   };
-  const told = waiting();
-  told.story.send({ type: 'container.stop', deadline: told.deadline });
-  expect(told.story.ports.asked('stopContainer')).toMatchObject([{ deadline: told.deadline }]);
-  told.story.send({ type: 'container.stop', deadline: told.deadline, awaitsOtherContainers: true });
-  expect(told.story.state()).toBe('stopping.killing.graceful');
+  const stopping = waiting();
+  stopping.story.send({ type: 'container.stop', deadline: stopping.deadline });
+  expect(stopping.story.ports.asked('stopContainer')).toMatchObject([{ deadline: stopping.deadline }]);
+  stopping.story.send({ type: 'container.stop', deadline: stopping.deadline, awaitsOtherContainers: true });
+  expect(stopping.story.state()).toBe('stopping.killing.graceful');
   const late = waiting();
   late.story.send({ type: 'container.stop', deadline: late.deadline - 20_000, awaitsOtherContainers: true });
   late.story.ports.advance(9_999);

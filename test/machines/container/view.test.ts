@@ -29,7 +29,7 @@ test('a container shows the previous run beside the last one, also while the nex
   const story = begun({}, ['findImage']);
   const run = (exitCode: number) => {
     story.ports.answer('findImage', { imageRef: 'sha', at: story.ports.now });
-    // So long that the next one waits for nothing.
+    // The container runs long enough that its next restart has no back-off.
     story.ports.advance(700_000);
     story.die(exitCode);
   };

@@ -1,4 +1,4 @@
-/** What a container's actor says it waits for, as its status shows it, from the first failure to the run. */
+/** Tests the waiting reason in the status of a container, from the first failure to the first run. */
 import { describe, expect, test } from '@jest/globals';
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { PortName } from '../../../machines/shared/ports.ts';
@@ -7,7 +7,7 @@ import { type ContainerStory, containerStory } from '../support/containerStory.t
 
 const hooks = { exec: { command: ['true'] } };
 
-function told(over: Partial<Container> = {}, hold: readonly PortName[] = [], spec = {}): ContainerStory {
+function startedContainer(over: Partial<Container> = {}, hold: readonly PortName[] = [], spec = {}): ContainerStory {
   const story = containerStory({ pod: aPod({ containers: [aContainer(over)], ...spec }), hold });
   story.begin();
   return story;
@@ -21,13 +21,13 @@ const reason = (story: ContainerStory) => {
 
 describe('C16: before the first run', () => {
   test('waits for its creation, or for the initialization of the pod', () => {
-    expect(now(told({}, ['findImage']))).toEqual({ kind: 'waiting', reason: 'ContainerCreating' });
+    expect(now(startedContainer({}, ['findImage']))).toEqual({ kind: 'waiting', reason: 'ContainerCreating' });
     const withInit = { initContainers: [{ name: 'init', image: 'busybox:1' }] };
-    expect(now(told({}, ['findImage'], withInit))).toEqual({ kind: 'waiting', reason: 'PodInitializing' });
+    expect(now(startedContainer({}, ['findImage'], withInit))).toEqual({ kind: 'waiting', reason: 'PodInitializing' });
   });
 
   test('reports a failed pull as ErrImagePull with its error, then as ImagePullBackOff, also during the next pull', () => {
-    const story = told({ imagePullPolicy: 'Always' }, ['pullImage']);
+    const story = startedContainer({ imagePullPolicy: 'Always' }, ['pullImage']);
     story.ports.fail('pullImage', 'ErrImagePull', 'no such host');
     expect(now(story)).toEqual({ kind: 'waiting', reason: 'ErrImagePull', message: 'no such host' });
     story.ports.advance(3_000);
@@ -49,7 +49,7 @@ describe('C16: before the first run', () => {
   });
 
   test('reports an image that must not be pulled as ErrImageNeverPull', () => {
-    const story = told({ imagePullPolicy: 'Never' }, ['findImage']);
+    const story = startedContainer({ imagePullPolicy: 'Never' }, ['findImage']);
     story.ports.answer('findImage', { imageRef: null, at: story.ports.now });
     expect(now(story)).toEqual({
       kind: 'waiting',
@@ -59,7 +59,7 @@ describe('C16: before the first run', () => {
   });
 
   test('reports a failed image check as ImageInspectError, and an invalid name as InvalidImageName', () => {
-    const story = told({}, ['findImage']);
+    const story = startedContainer({}, ['findImage']);
     story.ports.fail('findImage', 'RuntimeError', 'disk on fire');
     expect(now(story)).toEqual({
       kind: 'waiting',
@@ -74,7 +74,7 @@ describe('C16: before the first run', () => {
   test.each(['CreateContainerConfigError', 'CreateContainerError'] as const)(
     'reports %s until the container runs',
     (word) => {
-      const story = told({}, ['createContainer']);
+      const story = startedContainer({}, ['createContainer']);
       story.ports.fail('createContainer', word, 'because');
       expect(now(story)).toEqual({ kind: 'waiting', reason: word, message: 'because' });
       story.ports.advance(10_000);
@@ -85,7 +85,7 @@ describe('C16: before the first run', () => {
   );
 
   test('does not report that the runtime is not available', () => {
-    const story = told({ imagePullPolicy: 'Always' }, ['findImage', 'pullImage', 'createContainer']);
+    const story = startedContainer({ imagePullPolicy: 'Always' }, ['findImage', 'pullImage', 'createContainer']);
     const ports = ['findImage', 'pullImage', 'createContainer'] as const;
     for (const port of ports) {
       story.ports.fail(port, 'RuntimeUnavailable');
@@ -99,7 +99,7 @@ describe('C16: before the first run', () => {
 });
 
 test('C16: an exit observed before the start has returned is reported afterwards', () => {
-  const story = told({}, ['startContainer'], { restartPolicy: 'Never' });
+  const story = startedContainer({}, ['startContainer'], { restartPolicy: 'Never' });
   story.die(3);
   expect([story.state(), now(story)]).toEqual([
     'launching.creatingContainer.starting',
@@ -113,7 +113,7 @@ test('C16: an exit observed before the start has returned is reported afterwards
 
 describe('C16: a start rejected by the runtime', () => {
   test('is RunContainerError with the dead container as last state, and then a crash loop', () => {
-    const story = told({}, ['startContainer']);
+    const story = startedContainer({}, ['startContainer']);
     story.ports.fail('startContainer', 'RunContainerError', 'no such file');
     const refused = { kind: 'waiting', reason: 'RunContainerError', message: 'no such file' };
     expect([story.state(), now(story)]).toEqual(['launching.creatingContainer.starting', refused]);
@@ -129,7 +129,7 @@ describe('C16: a start rejected by the runtime', () => {
   });
 
   test('is final under restartPolicy Never', () => {
-    const story = told({}, ['startContainer'], { restartPolicy: 'Never' });
+    const story = startedContainer({}, ['startContainer'], { restartPolicy: 'Never' });
     story.ports.fail('startContainer', 'RunContainerError', 'no such file');
     expect(now(story)).toMatchObject({ kind: 'terminated', run: { exitCode: 128, reason: 'StartError' } });
   });
@@ -137,14 +137,14 @@ describe('C16: a start rejected by the runtime', () => {
 
 describe('C16: a postStart hook', () => {
   test('leaves the container waiting until the hook has completed', () => {
-    const story = told({ lifecycle: { postStart: hooks } }, ['runHook']);
+    const story = startedContainer({ lifecycle: { postStart: hooks } }, ['runHook']);
     expect([story.state(), reason(story)]).toEqual(['launching.runningPostStart', 'ContainerCreating']);
     story.ports.answer('runHook');
     expect(reason(story)).toBe('running');
   });
 
   test('is PostStartHookError after a failure, while the container is killed and until it starts again', () => {
-    const story = told({ lifecycle: { postStart: hooks } }, ['runHook', 'stopContainer']);
+    const story = startedContainer({ lifecycle: { postStart: hooks } }, ['runHook', 'stopContainer']);
     story.ports.fail('runHook', 'PostStartHookError', 'the hook said no');
     const failed = { kind: 'waiting', reason: 'PostStartHookError', message: 'the hook said no' };
     expect([story.state(), now(story)]).toEqual(['stopping.killing.graceful', failed]);
@@ -160,7 +160,7 @@ describe('C16: a postStart hook', () => {
 });
 
 test('C7: no back-off after a failed start exceeds its duration, however late the exit is observed', () => {
-  const story = told({ lifecycle: { postStart: hooks } }, ['runHook', 'stopContainer']);
+  const story = startedContainer({ lifecycle: { postStart: hooks } }, ['runHook', 'stopContainer']);
   for (let run = 0; run < 2; run += 1) {
     story.ports.fail('runHook', 'PostStartHookError', 'the hook said no');
     story.world.end(story.context().id ?? '', 137);
@@ -174,7 +174,7 @@ test('C7: no back-off after a failed start exceeds its duration, however late th
 
 describe('C16: a crash loop', () => {
   test('is reported until the next run, but not during the first restart', () => {
-    const story = told();
+    const story = startedContainer();
     story.ports.hold('createContainer');
     story.die(1);
     expect(now(story)).toMatchObject({ kind: 'terminated', run: { exitCode: 1, reason: 'Error' } });
@@ -200,7 +200,7 @@ describe('C16: a crash loop', () => {
   });
 
   test('is cleared once the container has run, so that a later exit is reported as such', () => {
-    const story = told();
+    const story = startedContainer();
     story.die(1);
     story.die(1);
     story.ports.advance(10_000);
@@ -214,7 +214,7 @@ describe('C16: a crash loop', () => {
   });
 
   test('is no longer reported once its pod terminates, which reports the last run', () => {
-    const story = told();
+    const story = startedContainer();
     story.die(1);
     story.die(2);
     story.stop(30);

@@ -16,7 +16,7 @@ const exclusive: CpuAssignments = {
 };
 const run = { pod: { uid: 'uid-1', namespace: 'default', name: 'web' }, container: 'main', id: 'c1', attempt: 0 };
 
-/** The manager beside an admission and below a node, which both record what they hear. */
+/** Creates the CPU manager with a fake admission and a fake node, both of which record the events they receive. */
 function cpusStory() {
   const ports = new FakePorts(START);
   const heard: object[] = [];

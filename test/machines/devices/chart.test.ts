@@ -40,7 +40,7 @@ interface Heard {
   readonly [field: string]: unknown;
 }
 
-/** The manager beside an admission and below a node, which both record what they hear. */
+/** Creates the device manager with a fake admission and a fake node, both of which record the events they receive. */
 function devicesStory(resources: readonly DeviceResource[] = [], allocations: readonly DeviceAllocation[] = []) {
   const ports = new FakePorts(START);
   const heard: Heard[] = [];

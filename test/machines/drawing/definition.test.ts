@@ -4,7 +4,7 @@ import { machines } from '../../../machines/drawing/charts.ts';
 import { definitionOf } from '../../../machines/drawing/definition.ts';
 import { describeTransitions, dottedPath, nodesOf } from '../../../machines/drawing/ways.ts';
 
-/** What an importer sees of a state. */
+/** Returns the properties of each state that an exported definition preserves. */
 const stateSummaries = (machine: AnyStateMachine) =>
   nodesOf(machine.root).map((node) => ({
     path: dottedPath(node),
@@ -36,7 +36,7 @@ describe.each(machines.map((machine) => [machine.id, machine] as const))('the de
   });
 
   test('contains names instead of functions', () => {
-    // The completion and the failure of any child are events of XState.
+    // The only permitted events of XState are the completion and the failure of any child.
     expect(text).not.toMatch(/=>|"xstate\.(?!(?:done|error)\.actor\.\*")/);
   });
 });

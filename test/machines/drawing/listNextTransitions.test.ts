@@ -5,10 +5,13 @@ import { listNextTransitions } from '../../../machines/drawing/listNextTransitio
 import { transitionId, transitionsOf } from '../../../machines/drawing/ways.ts';
 import { atomicStates } from '../support/reach.ts';
 
-/** What the guards of an inner state leave to it and those of its own state exclude: no names of guards tell that. */
+/**
+ * Transitions that are listed but cannot be taken, because their guards fail whenever the guards of the inner state do.
+ * The names of the guards do not reveal this.
+ */
 const EXCLUDED = ['active admission.admitted 1'];
 
-/** The value of being in one atomic state. */
+/** Returns the value of a machine that is in this atomic state. */
 const stateValueOf = ({ path }: AnyStateNode): StateValue =>
   path
     .toReversed()
@@ -16,20 +19,22 @@ const stateValueOf = ({ path }: AnyStateNode): StateValue =>
 
 const around = (node: AnyStateNode): AnyStateNode[] => [node, ...(node.parent ? around(node.parent) : [])];
 
-/** A machine whose guards answer as they are told. */
-function told(machine: AnyStateMachine) {
+/**
+ * Returns a function that lists the transitions that a machine takes on an event if its guards have the given results.
+ */
+function withGuardResults(machine: AnyStateMachine) {
   let hold: (guard: string) => boolean = () => false;
   const names = Object.keys(machine.implementations.guards);
   const guards = Object.fromEntries(names.map((name) => [name, () => hold(name)]));
   const provided = machine.provide({ guards });
-  return (state: StateValue, event: string, answer: (guard: string) => boolean) => {
-    hold = answer;
+  return (state: StateValue, event: string, results: (guard: string) => boolean) => {
+    hold = results;
     const snapshot = provided.resolveState({ value: state, context: {} as never });
     return provided.getTransitionData(snapshot, { type: event }).map(transitionId);
   };
 }
 
-/** The names that a guard asks. */
+/** Returns the names of the guards that a guard consists of. */
 function namesIn(guard: unknown): string[] {
   if (typeof guard === 'string') return [guard];
   if (typeof guard === 'object' && guard !== null && 'type' in guard) return [String(guard.type)];
@@ -38,15 +43,15 @@ function namesIn(guard: unknown): string[] {
     : [];
 }
 
-/** Every way in which these guards can hold or not. */
-function* answersOf(names: readonly string[]) {
+/** Yields every combination of results of these guards. */
+function* guardResultsOf(names: readonly string[]) {
   for (let turn = 0; turn < 2 ** names.length; turn += 1)
     yield (name: string) => (turn >> names.indexOf(name)) % 2 === 1;
 }
 
 describe.each(machines.map((machine) => [machine.id, machine] as const))('the next transitions of %s', (_, machine) => {
   const states = atomicStates(machine).map((node) => [node.path.join('.'), node] as const);
-  const takenOf = told(machine);
+  const takenOf = withGuardResults(machine);
 
   test.each(states)(
     'include every possible transition from %s, and none that an inner state handles first',
@@ -58,8 +63,8 @@ describe.each(machines.map((machine) => [machine.id, machine] as const))('the ne
       const taken = new Set<string | undefined>();
       for (const event of new Set(all.map(({ eventType }) => eventType).filter(isOfEvent))) {
         const names = all.filter(({ eventType }) => eventType === event).flatMap(({ guard }) => namesIn(guard));
-        for (const answer of answersOf([...new Set(names)]))
-          for (const way of takenOf(stateValueOf(node), event, answer)) taken.add(way);
+        for (const results of guardResultsOf([...new Set(names)]))
+          for (const way of takenOf(stateValueOf(node), event, results)) taken.add(way);
       }
       expect([...taken].filter((way) => !shown.includes(String(way)) && !silent.includes(way))).toEqual([]);
       const isAtOnce = (way: string) => / always \d+$/.test(way) || way.includes('*');
@@ -68,7 +73,7 @@ describe.each(machines.map((machine) => [machine.id, machine] as const))('the ne
   );
 });
 
-/** What is taken at once has no event; one with a wildcard stands for many. */
+/** Whether an event has a type of its own. Eventless transitions have none, and a wildcard stands for many. */
 const isOfEvent = (event: string): boolean => event !== '' && !event.includes('*');
 
 const container = machines.find(({ id }) => id === 'container');

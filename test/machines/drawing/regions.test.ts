@@ -11,7 +11,7 @@ import {
 import { dottedPath, nodesOf } from '../../../machines/drawing/ways.ts';
 import type { StateMeta } from '../../../machines/shared/stateMeta.ts';
 
-/** More are not seen at a glance. */
+/** Maximum number of states that a chart can show without regions, because more are hard to grasp at a glance. */
 const MOST_AT_A_GLANCE = 20;
 
 describe.each(machines.map((machine) => [machine.id, machine] as const))('the regions of %s', (_, machine) => {
@@ -38,7 +38,8 @@ describe.each(machines.map((machine) => [machine.id, machine] as const))('the re
       expect(new Set(columns).size).toBe(columns.length);
       const own = nodes.filter((node) => region === undefined || regionOf(machine, dottedPath(node)) === region);
       const isPlaced = (state: string) => columns.some((each) => isInside(state, each));
-      // A collapsed state has its place with its parent. Of a state without a box, only the substates have one.
+      // A collapsed state is placed together with its parent. A state without a box is not placed itself, only its
+      // substates are.
       expect(own.filter((node) => !isPlaced(dottedPath(node)) && !hasNoBox(node)).map(dottedPath)).toEqual([]);
     }
   });

@@ -6,13 +6,13 @@ import { STATE_TAGS, statePath } from '../../../machines/shared/stateMeta.ts';
 
 type AnyState = (typeof machines)[number]['root'];
 
-/** All states of a machine that an actor can rest in, each as text. */
+/** Returns every state of a machine that an actor can stay in, as text. */
 function leaves(node: AnyState): string[] {
-  // Nobody rests where it only says what goes on.
+  // An actor is never in a history state.
   const children = Object.values(node.states).filter(({ type }) => type !== 'history');
   if (children.length === 0) return [node.path.join('.')];
   if (node.type !== 'parallel') return children.flatMap(leaves);
-  // One of each region.
+  // An actor in a parallel state is in one state of each region.
   const [first = [], ...rest] = children.map(leaves);
   return rest.reduce((all, region) => all.flatMap((one) => region.map((other) => `${one} ${other}`)), first);
 }

@@ -65,7 +65,7 @@ test('a microstep reports transitions by the names in the chart', () => {
 test('the initial step of a machine is not a transition of its chart', () => {
   const [machine] = machines;
   if (machine === undefined) throw new Error('there are no machines');
-  // As xstate tells of it.
+  // XState describes the initial step in this form.
   const first = { source: machine.root, target: [], eventType: null } as unknown as AnyTransitionDefinition;
   expect(transitionIds([first])).toEqual([]);
 });

@@ -24,10 +24,10 @@ const disk = (percent: number): Observations => ({
 const using = (mebibytes: number): PodUsage => ({ memoryBytes: mebibytes * MI, containers: [], volumes: [] });
 
 const small = namedPod('small');
-/** Its own grace period is longer than any that an eviction grants. */
+/** Its own grace period is longer than that of any eviction. */
 const large = namedPod('large', { terminationGracePeriodSeconds: 30 });
 
-/** A node whose measurements the test returns. Nothing is measured twice, so each observation is newer than the last. */
+/** Creates a node whose measurements the test supplies. Each observation is newer than the previous one. */
 function node({ eviction = {}, pods = [small, large] }: { eviction?: Partial<EvictionInput>; pods?: Pod[] } = {}) {
   const settings = { transitionMs: 5 * MINUTE, maxPodGraceSeconds: 0, enforcesStorageLimits: true };
   const story = nodeStory({
@@ -64,13 +64,13 @@ function node({ eviction = {}, pods = [small, large] }: { eviction?: Partial<Evi
     podsMeasured: (usages: PodUsages) => ports.answer('measurePods', { usages, at: ports.now }),
     eviction: () => story.own('eviction'),
     conditions: () => story.context().conditions?.map(({ type, status }) => `${type} ${status}`) ?? [],
-    /** Starts the next pass, in which so much memory is left. */
+    /** Starts the next pass, which measures these observations. */
     pass: (observations: Observations, more: Partial<PortTypes['measureResources']['output']> = {}) => {
       ports.advance(10 * SECOND);
       measured(observations, more);
     },
     termination: ({ metadata }: Pod) => story.podRef(metadata.uid)?.getSnapshot().context.termination,
-    /** The events that concern an eviction. */
+    /** Returns the new Kubernetes events that concern an eviction. */
     told: () => story.told().filter((event) => /Evict|Pressure|NodeHas|ExceededGrace/.test(event)),
   };
 }

@@ -58,7 +58,7 @@ function imageStory(over: Partial<ImageInput> = {}) {
     reports: () => parent.heard(),
     requests: () => limiter.heard().filter(({ type }) => type === 'slot.request'),
     releases: () => limiter.heard().filter(({ type }) => type === 'slot.release').length,
-    /** Finds it absent, is given its turn, and fails to pull it. */
+    /** Reports the image as absent, grants the pull slot, and fails the pull. */
     failToPull(this: void) {
       ports.answer('findImage', { imageRef: null, at: ports.now });
       actor.send({ type: 'slot.granted', key: '' });
@@ -117,7 +117,7 @@ describe('C17: an image', () => {
     ]);
     story.ports.advance(3_000);
     story.ports.advance(7_000);
-    // It is looked for again, and still the reason why it is waited for.
+    // The image is checked again, but the reason of the last failure is still reported.
     expect(story.reports().at(-1)).toMatchObject({ isDelayed: false, waitingReason: { reason: 'ImagePullBackOff' } });
     story.ports.answer('findImage', { imageRef: 'sha256:1', at: 0 });
     expect([story.state(), story.output()]).toEqual(['found', { imageRef: 'sha256:1' }]);
@@ -146,7 +146,7 @@ describe('C17: an image', () => {
 
 describe('C17: an image that waits for its pull slot', () => {
   const absent = { imageRef: null, at: 0 };
-  /** Is found to be absent, and gets its slot later. */
+  /** Creates an image that is absent and got its pull slot only after a wait. */
   function waited(over: Partial<ImageInput> = {}) {
     const story = imageStory(over);
     story.ports.answer('findImage', absent);
@@ -215,9 +215,9 @@ test.each(['Always', 'IfNotPresent', 'Never'])(
     for (const imageRef of ['sha256:1', null]) {
       const story = imageStory({ policy });
       story.ports.answer('findImage', { imageRef, at: 0, warnings: [warning('Missing', 'no secret')] });
-      const told = story.toldOf();
-      expect(told[0]).toBe('pod Warning Missing: no secret');
-      expect(told.filter((each) => each.includes('Missing'))).toHaveLength(1);
+      const events = story.toldOf();
+      expect(events[0]).toBe('pod Warning Missing: no secret');
+      expect(events.filter((each) => each.includes('Missing'))).toHaveLength(1);
     }
   },
 );

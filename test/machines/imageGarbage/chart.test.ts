@@ -18,7 +18,7 @@ const result = (more: Partial<ImageCollection> = {}): ImageCollection => ({
 const failed = (message: string, more: Partial<ImageCollection> = {}) =>
   result({ failure: { reason: 'RuntimeError', message, at: 0 }, ...more });
 
-/** A node whose image collections the test completes. */
+/** Creates a node for which the test completes the image collections. */
 function node(policy = defaultImageGarbagePolicy) {
   const story = nodeStory({ held: ['collectImages'], imageGarbage: policy });
   story.list();

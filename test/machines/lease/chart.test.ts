@@ -7,12 +7,12 @@ import { actorView } from '../../../machines/shared/views/actorTree.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { childOf, ear, START } from '../support/stand.ts';
 
-/** As of a lease of 40 s. */
+/** Renewal interval of a lease of 40 s, in milliseconds. */
 const EVERY = 10_000;
-/** As a kubelet waits between its tries. */
+/** The kubelet's delays between attempts, in milliseconds. */
 const WAITS = [200, 400, 800, 1_600, 3_200, 6_400, 7_000, 7_000];
 
-/** A lease whose every renewal the test answers. */
+/** Creates a lease actor. The test responds to all of its renewals. */
 function leaseStory() {
   const ports = new FakePorts(START);
   const { ref, heard } = ear<RegistrationReport>();

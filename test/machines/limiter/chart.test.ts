@@ -4,7 +4,7 @@ import type { SlotGranted } from '../../../machines/shared/events/slots.ts';
 import { limiterView } from '../../../machines/shared/views/views.ts';
 import { asker, limiter, queueOf } from '../support/stand.ts';
 
-/** Asks for a slot under a key and tells how often it was granted. */
+/** Requests a slot under a key. `granted` returns the number of grants so far. */
 function asks(of: ReturnType<typeof limiter>, key: string, arrivalOrder: number) {
   const { holder, heard } = asker<SlotGranted>(of);
   of.send({ type: 'slot.request', purpose: 'a start', key, arrivalOrder, holder });

@@ -7,8 +7,8 @@ import { limiterView } from '../../../machines/shared/views/views.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { asker, childOf, ear, limiter, START } from '../support/stand.ts';
 
-/** A limiter whose holders are slow after ten seconds. */
-function impatientLimiter(capacity: number) {
+/** Creates a limiter that considers a holder slow after ten seconds. */
+function limiterWithTimeLimit(capacity: number) {
   const ports = new FakePorts(START);
   const of = childOf(ear().ref, provideActors(limiterMachine, ports), {
     id: 'limiter',
@@ -27,7 +27,7 @@ function impatientLimiter(capacity: number) {
 }
 
 test('a limiter lets requests of other origins pass the slow holder of the only slot', () => {
-  const { of, ports, ask, release, view } = impatientLimiter(1);
+  const { of, ports, ask, release, view } = limiterWithTimeLimit(1);
   ask('slow', 'one');
   ask('again', 'one');
   ask('other', 'two');
@@ -48,7 +48,7 @@ test('a limiter lets requests of other origins pass the slow holder of the only 
 });
 
 test('a limiter queues a request behind slow holders of its origin after those that may pass, and shows what each waits for', () => {
-  const { ports, ask, view } = impatientLimiter(1);
+  const { ports, ask, view } = limiterWithTimeLimit(1);
   ask('slow', 'one');
   ask('again', 'one');
   ports.advance(10_000);
@@ -64,7 +64,7 @@ test('a limiter queues a request behind slow holders of its origin after those t
 });
 
 test('a limiter has no slow holders while slots are released in time', () => {
-  const { ports, ask, release, view } = impatientLimiter(2);
+  const { ports, ask, release, view } = limiterWithTimeLimit(2);
   for (const key of ['a', 'b', 'c', 'd']) ask(key, key);
   for (const key of ['b', 'c']) {
     ports.advance(9_000);
@@ -94,7 +94,7 @@ test('a limiter never exceeds its capacity in regular holders or per origin, and
   );
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 3 }), fc.array(step, { maxLength: 40 }), (capacity, steps) => {
-      const { of, ports, ask, release } = impatientLimiter(capacity);
+      const { of, ports, ask, release } = limiterWithTimeLimit(capacity);
       for (const { type, of: asked } of steps) {
         const name = `${asked.origin}/${asked.key}`;
         if (type === 'ask') ask(name, asked.origin);

@@ -17,7 +17,7 @@ const assigned = {
   containers: [{ podUid: 'uid-1', container: 'main', blocks, pod: 'default/web' }],
 };
 
-/** The manager beside an admission that records what it hears. */
+/** Creates the memory manager with a fake admission that records the events it receives. */
 function memoryStory() {
   const ports = new FakePorts(START);
   const heard: object[] = [];

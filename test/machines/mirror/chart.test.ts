@@ -21,7 +21,7 @@ const pod = podWith('one');
 const observedMirror: ObservedMirror = { ...NAME, uid: 'mirror-1', hash: 'one', isDeleting: false };
 const nothing: MirrorFacts = { pod: null, observedMirror: null, isUpdateDeferred: false, nodeUid: 'node-1-uid' };
 
-/** A mirror whose every call the test answers. */
+/** Creates a mirror actor. The test responds to all of its calls. */
 function mirrorStory(before: Partial<MirrorFacts>) {
   const ports = new FakePorts(START);
   let facts: MirrorFacts = { ...nothing, ...before };
@@ -40,23 +40,23 @@ function mirrorStory(before: Partial<MirrorFacts>) {
 
 describe('the first step for a mirror pod', () => {
   const cases: readonly (readonly [string, Partial<MirrorFacts>, string])[] = [
-    ['a static pod without a mirror gets one', { pod }, 'creating'],
-    ['before the node is registered nobody may make one', { pod, nodeUid: '' }, 'awaitingNode'],
-    ['one that is as it should be stays', { pod, observedMirror }, 'current'],
-    ['also before the node is registered', { pod, observedMirror, nodeUid: '' }, 'current'],
-    ['one of another version of the pod goes', { pod: podWith('two'), observedMirror }, 'removing'],
+    ['a static pod without a mirror pod gets one', { pod }, 'creating'],
+    ['no mirror pod is created before the node is registered', { pod, nodeUid: '' }, 'awaitingNode'],
+    ['a correct mirror pod remains', { pod, observedMirror }, 'current'],
+    ['a correct mirror pod remains before the node is registered', { pod, observedMirror, nodeUid: '' }, 'current'],
+    ['a mirror pod of a different version of the pod is removed', { pod: podWith('two'), observedMirror }, 'removing'],
     [
-      'one that is being deleted goes at once',
+      'a mirror pod that is being deleted is removed at once',
       { pod, observedMirror: { ...observedMirror, isDeleting: true } },
       'removing',
     ],
-    ['one that no static pod has goes', { observedMirror }, 'removing'],
+    ['a mirror pod without a static pod is removed', { observedMirror }, 'removing'],
     [
-      'nothing is made or removed while the pod that ran before still ends',
+      'nothing is created or removed while the previous pod still terminates',
       { pod: podWith('two'), observedMirror, isUpdateDeferred: true },
       'deferred',
     ],
-    ['where there is neither there is nothing to do', {}, 'removed'],
+    ['nothing is done without a static pod and a mirror pod', {}, 'removed'],
   ];
   test.each(cases)('%s', (_, facts, state) => {
     expect(mirrorStory(facts).state()).toBe(state);

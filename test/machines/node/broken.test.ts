@@ -7,7 +7,7 @@ import { namedPod, nodeStory } from '../support/nodeStory.ts';
 
 const web = namedPod('web');
 
-/** A node that runs a pod. */
+/** Creates a node that runs a pod. */
 function runningNode() {
   const story = nodeStory();
   story.list();
@@ -120,7 +120,7 @@ describe('C25: a rebuilt pod', () => {
   };
   const admittedBefore = { ...requestsOf(sized('1')), resources: resourcesOf(sized('1')) };
 
-  /** A node whose pod has been given another size than it began with, or is on the way to it. */
+  /** Creates a node whose pod has been resized since its start, or is being resized. */
   function resizedNode(before?: typeof admittedBefore) {
     const story = nodeStory(before ? { allocations: { 'web-uid': before } } : {});
     story.list();

@@ -8,7 +8,7 @@ const web = namedPod('web');
 const db = namedPod('db');
 const RUNS = 'active.running.steady';
 
-/** A node that runs these pods. */
+/** Creates a node that runs these pods. */
 function runningNode(...pods: ReturnType<typeof namedPod>[]) {
   const story = nodeStory();
   story.list();
@@ -17,10 +17,10 @@ function runningNode(...pods: ReturnType<typeof namedPod>[]) {
   return story;
 }
 
-/** Ports that the node asks at its start, whatever its pods. */
+/** Ports that the node calls at its start, regardless of its pods. */
 const NODE_PORTS: readonly string[] = ['surveyDisk', 'setUpCgroups', 'collectImages'];
 
-/** Returns the ports that were asked for pods. */
+/** Returns the ports that were called for pods. */
 const callsForPods = ({ ports }: ReturnType<typeof nodeStory>) =>
   ports.calls.map(({ port }) => port).filter((port) => !NODE_PORTS.includes(port));
 
@@ -151,7 +151,7 @@ describe('the start', () => {
     expect(adopting.ports.asked('runSandbox')).toEqual([]);
   });
 
-  test('removes pods of which an earlier run left only files on disk, unless they are wanted', () => {
+  test('removes the files that an earlier run left of pods, unless the pods are wanted', () => {
     const identity = { namespace: 'default' };
     const story = nodeStory({
       left: [
@@ -345,8 +345,8 @@ describe('drain', () => {
   };
 
   test.each<[string, boolean, number]>([
-    ['wanted: within its own grace', true, 40],
-    ['of a source that has not spoken: within the grace of a pod that says nothing', false, 30],
+    ['a wanted pod within its own grace period', true, 40],
+    ['a pod of a source that has not listed yet within the default grace period', false, 30],
   ])('stops running pods before every source has listed its pods, %s', (_, isWanted, graceSeconds) => {
     const story = nodeStory({ sources: ['file', 'http'], held: ['stopContainer'], before: running });
     if (isWanted) story.want([namedPod('web', { terminationGracePeriodSeconds: 40 }), db]);

@@ -1,4 +1,4 @@
-/** How many of what there are on a node. */
+/** Tests the numbers of actors, pods and runtime objects that a node reports. */
 import { expect, test } from '@jest/globals';
 import { simulatedNode } from '../../fakes/node.ts';
 import { podRunning, podWith } from '../../fakes/pods.ts';

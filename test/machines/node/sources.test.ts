@@ -12,7 +12,7 @@ const fromUrl = (pod: typeof web) => ({
   metadata: { ...pod.metadata, annotations: { 'kubernetes.io/config.source': 'http' } },
 });
 
-/** A node of a file and a URL, with `db` running from before. */
+/** Creates a node with a file and a URL as sources, on which `db` already runs. */
 function nodeOfTwo() {
   const story = nodeStory({
     sources: ['file', 'http'],

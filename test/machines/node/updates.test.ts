@@ -1,4 +1,4 @@
-/** What reaches a pod of another version that its source has of it. */
+/** Tests what a new version of a pod from its source changes. */
 import { describe, expect, test } from '@jest/globals';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { PodCondition } from '../../../kubernetes/api/schema/status.ts';
@@ -18,7 +18,7 @@ const withMetadata = (pod: Pod, metadata: Partial<Pod['metadata']>): Pod => ({
 const deleted = (pod: Pod, graceSeconds: number): Pod =>
   withMetadata(pod, { deletionTimestamp: rfc3339(1_000_000), deletionGracePeriodSeconds: graceSeconds });
 
-/** A node that runs a pod, or is on the way to, and is told of other versions of it. */
+/** Creates a node that runs or is starting a pod. `update` reports a new version of the pod. */
 function nodeWith(pod: Pod, options: Parameters<typeof nodeStory>[0] = {}) {
   const story = nodeStory(options);
   story.list(...(options.before ? [story.world.observed(pod)] : []));
@@ -125,7 +125,10 @@ describe('a pod that is not admitted yet', () => {
   const old = namedPod('web');
   const pod = namedPod('web', {}, 'new-uid');
 
-  /** It waits for the pod of its name, which still ends; or another agent has a sandbox of it. */
+  /**
+   * Pods that cannot start yet: one waits for a terminating pod of the same name, for the other another agent has a
+   * sandbox.
+   */
   const waiting = {
     admitting: () => {
       const story = nodeStory({

@@ -9,7 +9,7 @@ import { eventEar, START } from '../support/stand.ts';
 
 const CHECK = 10_000;
 
-/** The status of a node, whose every report the test answers. */
+/** Creates a node status actor. The test responds to all of its reports. */
 function statusStory() {
   const ports = new FakePorts(START);
   const { inspect, told: events } = eventEar();
@@ -25,7 +25,7 @@ function statusStory() {
       actor.send({ type: 'node.registered' });
       actor.send({ type: 'node.changed', isReady: true });
     },
-    told: (events: readonly EventMessage[] = []) => ports.answer('putNodeStatus', { isWritten: true, events }),
+    reported: (events: readonly EventMessage[] = []) => ports.answer('putNodeStatus', { isWritten: true, events }),
     events,
     failed: () => ports.fail('putNodeStatus', 'InternalError', 'connection refused'),
     state: () => statePath(actor.getSnapshot().value),
@@ -34,22 +34,22 @@ function statusStory() {
   };
 }
 
-/** One that was told once. */
-function toldStory() {
+/** Creates a node status actor that has reported once. */
+function reportedStory() {
   const story = statusStory();
   story.registered();
-  story.told();
+  story.reported();
   return story;
 }
 
 test('a node status is not reported before the node is registered, and then once', () => {
-  const { ports, registered, changed, told, state, asks } = statusStory();
+  const { ports, registered, changed, reported, state, asks } = statusStory();
   changed();
   ports.advance(60_000);
   expect([state(), asks()]).toEqual(['awaitingRegistration', 0]);
   registered();
   expect([state(), asks()]).toEqual(['reporting', 1]);
-  told();
+  reported();
   expect([state(), asks()]).toEqual(['current', 1]);
 });
 
@@ -68,37 +68,37 @@ test('a starting node has five seconds to become ready before its status is repo
 });
 
 test('a node status is checked for changes every ten seconds', () => {
-  const { ports, told, state, asks } = toldStory();
+  const { ports, reported, state, asks } = reportedStory();
   for (const checks of [1, 2]) {
     ports.advance(CHECK - 1);
     expect([state(), asks()]).toEqual(['current', checks]);
     ports.advance(1);
     expect([state(), asks()]).toEqual(['reporting', checks + 1]);
-    told();
+    reported();
   }
 });
 
 test('a change of the node status is reported at once, and the next check follows ten seconds later', () => {
-  const { ports, changed, told, state, asks } = toldStory();
+  const { ports, changed, reported, state, asks } = reportedStory();
   ports.advance(6_000);
   changed();
   expect([state(), asks()]).toEqual(['reporting', 2]);
-  told();
+  reported();
   expect(ports.untilNext).toBe(CHECK);
 });
 
 test('changes during a report are combined into one further report', () => {
-  const { ports, changed, told, state, asks } = toldStory();
+  const { ports, changed, reported, state, asks } = reportedStory();
   for (let changes = 0; changes < 3; changes += 1) changed();
   expect([ports.pending(), asks()]).toEqual([['putNodeStatus'], 2]);
-  told();
+  reported();
   expect([state(), ports.pending(), asks()]).toEqual(['reporting', ['putNodeStatus'], 3]);
-  told();
+  reported();
   expect([state(), asks()]).toEqual(['current', 3]);
 });
 
 test('a failed report is retried after ten seconds until it succeeds', () => {
-  const { ports, registered, told, failed, state, failure, asks } = statusStory();
+  const { ports, registered, reported, failed, state, failure, asks } = statusStory();
   registered();
   for (const failures of [1, 2, 3]) {
     failed();
@@ -108,39 +108,39 @@ test('a failed report is retried after ten seconds until it succeeds', () => {
     ports.advance(1);
     expect([state(), asks()]).toEqual(['reporting', failures + 1]);
   }
-  told();
+  reported();
   expect([state(), failure()]).toEqual(['current', undefined]);
 });
 
 test('the next change after a failed report is reported at once', () => {
-  const { ports, changed, told, failed, state, failure, asks } = toldStory();
+  const { ports, changed, reported, failed, state, failure, asks } = reportedStory();
   changed();
   failed();
   ports.advance(1_000);
   changed();
   expect([state(), asks()]).toEqual(['reporting', 3]);
-  told();
+  reported();
   expect([state(), failure(), ports.untilNext]).toEqual(['current', undefined, CHECK]);
 });
 
 test('the next report includes the changes during a failed one', () => {
-  const { ports, changed, told, failed, state, asks } = toldStory();
+  const { ports, changed, reported, failed, state, asks } = reportedStory();
   changed();
   changed();
   failed();
   ports.advance(CHECK);
   expect([state(), asks()]).toEqual(['reporting', 3]);
-  told();
+  reported();
   expect([state(), asks()]).toEqual(['current', 3]);
 });
 
 test('a change during a retry causes one further report, and the failure is cleared', () => {
-  const { ports, registered, changed, told, failed, state, failure, asks } = statusStory();
+  const { ports, registered, changed, reported, failed, state, failure, asks } = statusStory();
   registered();
   failed();
   ports.advance(CHECK);
   changed();
-  told();
+  reported();
   expect([state(), failure(), asks()]).toEqual(['reporting', undefined, 3]);
 });
 
@@ -154,12 +154,12 @@ test('a wait for the next report is not extended if the clock is set back', () =
 });
 
 test('changed conditions are recorded as events after the report has succeeded', () => {
-  const { registered, changed, told, failed, events } = statusStory();
+  const { registered, changed, reported, failed, events } = statusStory();
   registered();
   failed();
   changed();
   expect(events()).toEqual([]);
   const message = 'Node node status is now: NodeReady';
-  told([{ reason: 'NodeReady', message }]);
+  reported([{ reason: 'NodeReady', message }]);
   expect(events()).toEqual([`Normal NodeReady: ${message}`]);
 });

@@ -11,7 +11,7 @@ const volumes = [
 ];
 const portsOf = (story: ReturnType<typeof podStory>) => story.ports.calls.map(({ port }) => port);
 
-/** A pod that runs. */
+/** Creates a running pod. */
 function runningPod(pod: Pod = aPod()) {
   const story = podStory({ pod });
   expect(story.state()).toBe('active.running.steady');

@@ -23,7 +23,7 @@ test('a running container precedes one of a higher attempt that the runtime had 
 test('volumes are counted equally whether they change one after the other or all at once', () => {
   const lifecycles: readonly VolumeLifecycle[] = ['pending', 'mounted', 'delayed', 'unmounted'];
   const counts = (volumes: PodContext['volumes']) => {
-    // The counts depend on nothing else in the context.
+    // Safe cast: the counts depend on nothing else in the context.
     const context = { volumes } as PodContext;
     return { areSettled: areVolumesSettled(context), areUnmounted: areVolumesUnmounted(context) };
   };

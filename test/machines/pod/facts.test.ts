@@ -21,10 +21,10 @@ test('a completed pod shows no cause', () => {
 });
 
 test('C2: a terminated pod shows no earlier run if the runtime has lost the last one', () => {
-  const told = { name: 'main', restartCount: 1, ready: false, image: '', imageID: '' };
+  const status = { name: 'main', restartCount: 1, ready: false, image: '', imageID: '' };
   const factsAfter = (attempt: number) => {
     const before: Parameters<typeof podStory>[0] = {
-      restored: { phase: 'Succeeded', containerStatuses: [told] },
+      restored: { phase: 'Succeeded', containerStatuses: [status] },
       termination: { reason: 'Completed', graceSeconds: 30, at: 0 },
       before: (world, pod) => {
         const sandbox = world.sandbox(pod);
@@ -43,9 +43,9 @@ test('C2: a terminated pod shows no earlier run if the runtime has lost the last
 });
 
 test('C2: a terminated pod shows no container that was created meanwhile and never ran', () => {
-  const told = { name: 'main', restartCount: 0, ready: false, image: '', imageID: '' };
+  const status = { name: 'main', restartCount: 0, ready: false, image: '', imageID: '' };
   const story = podStory({
-    restored: { phase: 'Failed', reason: 'DeadlineExceeded', containerStatuses: [told] },
+    restored: { phase: 'Failed', reason: 'DeadlineExceeded', containerStatuses: [status] },
     termination: { reason: 'Completed', graceSeconds: 30, at: 0 },
     before: (world, pod) => {
       const sandbox = world.sandbox(pod);

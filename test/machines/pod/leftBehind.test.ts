@@ -60,8 +60,8 @@ describe('a completed pod', () => {
   });
 
   test.each([
-    ['which its status tells', { reason: 'Completed', graceSeconds: 30, at: 0 } as const],
-    ['which only its containers tell', undefined],
+    ['as its status shows', { reason: 'Completed', graceSeconds: 30, at: 0 } as const],
+    ['as only its containers show', undefined],
   ])('C9: under an earlier agent, %s, is cleaned up without remounting any volume', (_, termination) => {
     const story = podStory({
       pod: once,
@@ -78,10 +78,10 @@ describe('a completed pod', () => {
     story.ports.answer('unmountVolume');
     expect(story.state()).toBe('finished');
     expect(story.ports.asked('removeCgroup')).toHaveLength(1);
-    const asked = (['mountVolume', 'prepareCgroup', 'runSandbox', 'removePodData'] as const).map((port) =>
+    const calls = (['mountVolume', 'prepareCgroup', 'runSandbox', 'removePodData'] as const).map((port) =>
       story.ports.asked(port),
     );
-    expect(asked).toEqual([[], [], [], []]);
+    expect(calls).toEqual([[], [], [], []]);
   });
 
   test('C15: PodReadyToStartContainers turns False with its sandbox, and the address remains', () => {

@@ -15,7 +15,7 @@ type Story = ReturnType<typeof podStory>;
 const runsIn = (world: FakeWorld, attempt = 0) =>
   world.run(pod, 'main', { id: 'main', sandboxId: `sandbox-uid-1-${attempt}` });
 
-/** A pod that an agent finds with a container that runs in its sandbox. */
+/** Creates a pod that the agent finds at its start, with a container running in its sandbox. */
 function foundPod(before: (world: FakeWorld) => unknown = (world) => world.sandbox(pod)): Story {
   return podStory({
     pod,
@@ -27,14 +27,17 @@ function foundPod(before: (world: FakeWorld) => unknown = (world) => world.sandb
   });
 }
 
-/** The runtime tells of the sandbox that it was asked for. */
-function tellOf(story: Story, over: Partial<ObservedSandbox> = {}) {
+/** Responds to `inspectSandbox` with the pod's sandbox and these changes. */
+function respondWithSandbox(story: Story, over: Partial<ObservedSandbox> = {}) {
   const [sandbox] = story.context().observed.sandboxes;
   if (sandbox === undefined) throw new Error('the pod has no sandbox');
   story.ports.answer('inspectSandbox', { ...sandbox, ...over });
 }
 
-/** What ran is given its hook and its grace, then the sandbox is stopped, and the container runs in the next one. */
+/**
+ * Checks that the container gets its hook and grace period, that the sandbox is stopped, and that the container then
+ * runs in the next sandbox.
+ */
 function expectOrderlyMove(story: Story, podIp: string | undefined) {
   expect(story.state()).toBe('resetting.draining');
   expect(story.told()).toContain(KILLED);
@@ -64,14 +67,14 @@ describe('a container in a ready sandbox that its pod cannot use', () => {
   ])('C10: is stopped with its hook and grace period if the adopted sandbox %s', (_, over, podIp) => {
     const story = foundPod();
     expect(story.state()).toBe('sandboxing.adopting');
-    tellOf(story, over);
+    respondWithSandbox(story, over);
     expectOrderlyMove(story, podIp);
     expect(story.ports.asked('stopSandboxes')).toMatchObject([{ ids: ['sandbox-uid-1-0'] }]);
   });
 
   test('C10: is stopped with its hook and grace period when a second ready sandbox is found', () => {
     const story = foundPod((world) => [world.sandbox(pod), world.sandbox(pod, 1)]);
-    tellOf(story);
+    respondWithSandbox(story);
     expectOrderlyMove(story, '10.0.0.9');
     expect(story.ports.asked('stopSandboxes')).toMatchObject([{ ids: ['sandbox-uid-1-1', 'sandbox-uid-1-0'] }]);
   });
@@ -99,7 +102,7 @@ describe('a container in a ready sandbox that its pod cannot use', () => {
   test('C10: is stopped with its hook and grace period even if the first query fails because the runtime is not available', () => {
     const story = foundPod();
     story.ports.hold('inspectContainer');
-    tellOf(story, { ips: [] });
+    respondWithSandbox(story, { ips: [] });
     expect(story.state()).toBe('resetting.draining');
     story.ports.fail('inspectContainer', 'RuntimeUnavailable');
     expect([story.state(), story.ports.pending()]).toEqual(['resetting.draining', []]);
@@ -112,7 +115,7 @@ describe('a container in a ready sandbox that its pod cannot use', () => {
     const story = foundPod((world) =>
       world.sandboxes.set('sandbox-uid-1-0', { ...world.sandbox(pod), state: 'notReady' }),
     );
-    tellOf(story, { state: 'ready' });
+    respondWithSandbox(story, { state: 'ready' });
     expect(story.state()).toBe('active.running.steady');
     expect(story.ports.pending()).toEqual([]);
   });
@@ -135,7 +138,7 @@ describe('a container in a ready sandbox that its pod cannot use', () => {
 
   test('stops permanently when its pod terminates meanwhile', () => {
     const story = foundPod();
-    tellOf(story, { ips: [] });
+    respondWithSandbox(story, { ips: [] });
     story.terminate(5);
     expect(story.state()).toBe('terminating.stoppingContainers.graceful');
     story.ports.advance(5_000);
@@ -147,11 +150,11 @@ describe('a container in a ready sandbox that its pod cannot use', () => {
 
 describe('a container that may run in a dead sandbox', () => {
   test.each<[string, (story: Story) => void]>([
-    ['is not ready', (story) => tellOf(story, { state: 'notReady' })],
+    ['is not ready', (story) => respondWithSandbox(story, { state: 'notReady' })],
     ['is gone', (story) => story.ports.answer('inspectSandbox', null)],
-  ])('C8: is stopped without a hook when the sandbox %s', (_, tell) => {
+  ])('C8: is stopped without a hook when the sandbox %s', (_, act) => {
     const story = foundPod();
-    tell(story);
+    act(story);
     expect(story.state()).toBe('resetting.draining');
     expect(story.ports.asked('runHook')).toEqual([]);
     expect(story.ports.pending()).toEqual(['stopContainer']);

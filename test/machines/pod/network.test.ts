@@ -8,21 +8,21 @@ import { queueOf } from '../support/stand.ts';
 
 const WORDS = 'container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:no plugin';
 const networkNotReady = { message: WORDS, since: 0 };
-const TOLD = `Warning NetworkNotReady: network is not ready: ${WORDS}`;
+const NETWORK_NOT_READY = `Warning NetworkNotReady: network is not ready: ${WORDS}`;
 const AWAITING = 'sandboxing.creatingSandbox.awaitingNetwork';
 
 describe('while the runtime has no network for pods', () => {
   const offlinePod = (pod = aPod()) => podStory({ pod, networkNotReady });
-  const told = (story: ReturnType<typeof offlinePod>) =>
+  const networkEvents = (story: ReturnType<typeof offlinePod>) =>
     story.told().filter((sentence) => sentence.includes('NetworkNotReady'));
 
   test('a pod waits, repeats its event, and takes no slot', () => {
     const story = offlinePod();
     expect(story.view()).toMatchObject({ state: AWAITING, waitingFor: 'the network of the container runtime' });
     expect(story.view().lastFailure).toMatchObject({ reason: 'NetworkNotReady' });
-    expect(told(story)).toEqual([TOLD]);
+    expect(networkEvents(story)).toEqual([NETWORK_NOT_READY]);
     story.ports.advance(30_000);
-    expect(told(story)).toEqual([TOLD, TOLD, TOLD]);
+    expect(networkEvents(story)).toEqual([NETWORK_NOT_READY, NETWORK_NOT_READY, NETWORK_NOT_READY]);
     expect(story.ports.asked('runSandbox')).toEqual([]);
     expect(queueOf(story.startLimiter)).toEqual({ held: [], queue: [] });
   });
@@ -37,7 +37,7 @@ describe('while the runtime has no network for pods', () => {
   test('a pod on the network of the host starts nevertheless', () => {
     const story = offlinePod(aPod({ hostNetwork: true }));
     expect(story.state()).toBe('active.running.steady');
-    expect(told(story)).toEqual([]);
+    expect(networkEvents(story)).toEqual([]);
   });
 
   test('a pod that an update moves to the network of the host starts as well', () => {
@@ -50,7 +50,7 @@ describe('while the runtime has no network for pods', () => {
     const story = podStory();
     story.send({ type: 'runtime.networkChanged', networkNotReady });
     expect(story.state()).toBe('active.running.steady');
-    expect(told(story)).toEqual([]);
+    expect(networkEvents(story)).toEqual([]);
   });
 
   test('a pod can be terminated', () => {

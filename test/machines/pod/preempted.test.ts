@@ -44,12 +44,12 @@ describe('C24: a pod that makes room for a critical one', () => {
       pod: aPod({ terminationGracePeriodSeconds: 30 }),
       held: ['stopContainer', 'stopSandboxes'],
     });
-    const told = () => story.told().filter((sentence) => sentence.includes('ExceededGracePeriod'));
+    const events = () => story.told().filter((sentence) => sentence.includes('ExceededGracePeriod'));
     story.send({ type: 'pod.terminate', termination: preemptionOf(story.context().allocated, story.ports.now) });
     story.ports.advance(44_999);
-    expect(told()).toEqual([]);
+    expect(events()).toEqual([]);
     story.ports.advance(1);
-    expect(told()).toEqual([
+    expect(events()).toEqual([
       'Warning ExceededGracePeriod: Container runtime did not kill the pod within specified grace period.',
     ]);
     const brief = aPod({ terminationGracePeriodSeconds: 1 });
@@ -82,9 +82,9 @@ describe('C24: a pod that makes room for a critical one', () => {
       story.send({ type: 'pod.terminate', termination: preemptionOf(pod, story.ports.now) });
       story.ports.setClock(by);
       story.ports.advance(9_999);
-      expect(story.told().filter((told) => told.includes('ExceededGracePeriod'))).toEqual([]);
+      expect(story.told().filter((event) => event.includes('ExceededGracePeriod'))).toEqual([]);
       story.ports.advance(1);
-      expect(story.told().filter((told) => told.includes('ExceededGracePeriod'))).toHaveLength(1);
+      expect(story.told().filter((event) => event.includes('ExceededGracePeriod'))).toHaveLength(1);
     }
   });
 
@@ -92,7 +92,7 @@ describe('C24: a pod that makes room for a critical one', () => {
     const story = podStory({ pod, held: ['runSandbox'] });
     story.send({ type: 'pod.terminate', termination: preemptionOf(pod, story.ports.now) });
     story.told();
-    // One that was on its way when the end came: the pod's own time to be active is over.
+    // The activeDeadlineSeconds of the pod had expired when the preemption began, but the event arrives only now.
     story.send({ type: 'pod.deadlineExceeded', deadline: story.ports.now, at: story.ports.now });
     expect(story.told()).toEqual([]);
     story.ports.advance(60_000);

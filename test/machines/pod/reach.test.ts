@@ -24,13 +24,13 @@ import {
   type World,
 } from '../support/reach.ts';
 
-/** A pod whose life is walked, and what may happen in it. */
+/** A pod whose reachable states are explored, with the events that can occur. */
 interface Walked {
   readonly pod: Pod;
   readonly edits: readonly Pod[];
-  /** What its containers may tell. */
+  /** Lifecycles that its containers can report, by container name. */
   readonly lifecycles: Readonly<Record<string, readonly ContainerLifecycle[]>>;
-  /** Whether the runtime's network comes and goes. */
+  /** Whether the network of the runtime can fail and recover. */
   readonly losesNetwork?: boolean;
 }
 
@@ -107,12 +107,12 @@ const networkGoes: PodEvent = { ...networkReturns, networkNotReady: { message: '
 const termination = (graceSeconds: number) => ({ reason: 'Removed' as const, graceSeconds, at: 1_000 });
 const fault = { type: 'xstate.error.actor.container/main', error: new Error('a mistake'), actorId: 'container/main' };
 
-/** Whatever may come in from outside; what its children tell comes only from those that there are. */
+/** Returns the events that can come from outside or from the children that the pod currently has. */
 const eventsOf =
   ({ edits, lifecycles, losesNetwork = false }: Walked) =>
   (snapshot: AnyMachineSnapshot): AnyEventObject[] => {
     const { context, value } = snapshot;
-    const told: PodEvent[] = [
+    const external: PodEvent[] = [
       { type: 'admission.admitted', pod: context.requestedPod },
       { type: 'admission.refused', reason: 'OutOfcpu', message: '' },
       { type: 'pod.terminate', termination: termination(30) },
@@ -143,10 +143,13 @@ const eventsOf =
     });
     const removal = invokedBy(snapshot).filter(({ src }) => src === 'removeSandboxes');
     const lostTasks = removal.map(({ id }) => failedEvent(id, 'TaskLost'));
-    return [...told, fault, ...containers, ...mounts, ...lostTasks];
+    return [...external, fault, ...containers, ...mounts, ...lostTasks];
   };
 
-/** What matters later on: in an early phase what the runtime shows, in a late one what is left. */
+/**
+ * Returns the parts of the context that affect later steps. In an early phase this includes the runtime's observations,
+ * and in a late one only what remains to be removed.
+ */
 const distinguisherOf =
   ({ edits }: Walked) =>
   ({ context, status, value }: AnyMachineSnapshot) => {
@@ -163,9 +166,9 @@ const distinguisherOf =
     return [...early, isAway, containers, present !== undefined, launchRound, end?.graceSeconds, pods];
   };
 
-/** The pod alone: its children are told of only. */
+/** Stands in for the children. The walks generate the events of children themselves. */
 const silent = fromTransition(() => null, null);
-// No word of theirs is listened to: any logic can stand in.
+// Safe cast: any logic can stand in, because no event of it is used.
 const walkedMachine = podMachine.provide({ actors: { container: silent as never, volume: silent as never } });
 
 function reachOf(walked: Walked, observed: ObservedPod, hasLogs = false): Reach {
@@ -178,7 +181,10 @@ function reachOf(walked: Walked, observed: ObservedPod, hasLogs = false): Reach 
   };
 }
 
-/** What a world in which all works says next; with `failing`, each port fails once before it answers. */
+/**
+ * Returns a function that picks the next event of a world in which everything works. If `failing`, each port fails once
+ * before it succeeds.
+ */
 function obliging(failing: boolean): World {
   const failed = new Set<string>();
   const next = (snapshot: AnyMachineSnapshot): AnyEventObject => {
@@ -193,7 +199,7 @@ function obliging(failing: boolean): World {
   return { next, memory: () => [...failed].sort().join() };
 }
 
-/** What the limiter, admission or a child says where no port is asked. */
+/** Returns the next event of the limiter, of admission or of a child while no port is invoked. */
 function childrenSay({ context, value }: AnyMachineSnapshot): AnyEventObject {
   const where = statePath(value);
   if (where === 'awaitingOtherAgent') return { type: 'runtime.podObserved', pod: nothing };
@@ -202,16 +208,16 @@ function childrenSay({ context, value }: AnyMachineSnapshot): AnyEventObject {
   const lifecycle = where === 'terminating.unmountingVolumes' ? 'unmounted' : 'mounted';
   if (where.endsWith('Volumes'))
     return { type: 'volume.changed', name: 'data', mountedVolume: { kind: 'path', hostPath: '/data' }, lifecycle };
-  const told = {
+  const lifecycleByState = {
     'active.initializing.steady': 'succeeded',
     'active.restartingAll': 'pending',
     'resetting.draining': 'pending',
     'terminating.stoppingContainers.graceful': 'stopped',
     'terminating.stoppingContainers.overdue': 'stopped',
   };
-  const said = told[where as keyof typeof told] ?? 'succeeded';
-  const silent = Object.keys(context.containers).find((name) => context.containers[name] !== said);
-  return { type: 'container.changed', name: silent, lifecycle: said };
+  const nextLifecycle = lifecycleByState[where as keyof typeof lifecycleByState] ?? 'succeeded';
+  const silent = Object.keys(context.containers).find((name) => context.containers[name] !== nextLifecycle);
+  return { type: 'container.changed', name: silent, lifecycle: nextLifecycle };
 }
 
 const kinds = {
@@ -219,9 +225,9 @@ const kinds = {
   'a pod that is edited': reachOf(edited, nothing),
   'a pod of two containers': reachOf(several, nothing),
   'a pod that is resized': reachOf(resized, nothing),
-  'a pod whose network comes and goes': reachOf(online, nothing),
+  'a pod whose network fails and recovers': reachOf(online, nothing),
   'a pod with resource claims': reachOf(claiming, nothing),
-  'a pod that had ended': reachOf(once, { ...lost, containers: [{ ...main, state: 'exited', exitCode: 0 }] }),
+  'a pod that had terminated': reachOf(once, { ...lost, containers: [{ ...main, state: 'exited', exitCode: 0 }] }),
   'a pod of which only logs are left': reachOf(once, nothing, true),
   'a pod that another agent runs': reachOf(once, {
     ...nothing,
@@ -306,6 +312,6 @@ test('every state of the chart is reached', () => {
   for (const reach of Object.values(kinds)) if (!reachedBy.has(reach)) walk(reach);
   const reached = new Set([...reachedBy.values()].flatMap((leaves) => [...leaves]));
   const missed = atomicStates(walkedMachine).filter((node) => !reached.has(node) && !isPassing(node));
-  // Only a pod with more containers and volumes than the walks have rests in it (commands.test.ts).
+  // Only a pod with more containers and volumes than those of the walks stays in it (commands.test.ts).
   expect(missed.map(({ path }) => path.join('.'))).toEqual(['terminating.stoppingActors']);
 });

@@ -4,7 +4,7 @@ import { nodeStory } from '../support/nodeStory.ts';
 import { podStory } from '../support/podStory.ts';
 
 const volumes = [{ name: 'data', emptyDir: {} }];
-const reasons = (told: readonly string[]) => told.map((sentence) => sentence.split(':')[0]);
+const reasons = (events: readonly string[]) => events.map((sentence) => sentence.split(':')[0]);
 
 describe('the events of a pod that', () => {
   test('starts are only those of its container', () => {
@@ -78,9 +78,9 @@ describe('the events of a pod that', () => {
     story.told();
     story.world.loseSandbox(story.view().sandbox?.id ?? '');
     story.observe();
-    const told = story.told();
-    expect(told).toContain('Normal SandboxChanged: Pod sandbox changed, it will be killed and re-created.');
-    expect(told.at(-1)).toBe('Normal Started: Container started');
+    const events = story.told();
+    expect(events).toContain('Normal SandboxChanged: Pod sandbox changed, it will be killed and re-created.');
+    expect(events.at(-1)).toBe('Normal Started: Container started');
   });
 
   test('has a sandbox or a container of unknown state', () => {

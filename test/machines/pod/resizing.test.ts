@@ -15,7 +15,7 @@ const otherSize: ContainerSize = { ...admittedSize, cpuRequest: 200 };
 
 function contextWith(sizes: PodContext['sizes']): PodContext {
   const byName = <T>(of: (name: string) => T) => Object.fromEntries(names.map((name) => [name, of(name)]));
-  // A resize depends on nothing else in the context.
+  // Safe cast: a resize depends on nothing else in the context.
   return {
     allocated,
     sizes,

@@ -1,4 +1,7 @@
-/** What a pod that begins or ends makes of the runtime's return: what had failed for its absence is tried again at once, nothing else. */
+/**
+ * Tests what happens to a starting or terminating pod when the runtime returns. Only calls that failed because the
+ * runtime was unavailable are retried immediately.
+ */
 import { expect, test } from '@jest/globals';
 import type { PortName } from '../../../machines/shared/ports.ts';
 import { podStory } from '../support/podStory.ts';

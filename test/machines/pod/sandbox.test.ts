@@ -8,9 +8,9 @@ import { queueOf } from '../support/stand.ts';
 
 const CHANGED = 'Normal SandboxChanged: Pod sandbox changed, it will be killed and re-created.';
 
-/** A pod whose sandbox is being made. */
-const makingPod = () => podStory({ held: ['runSandbox'] });
-/** The runtime makes the sandbox that it was asked for, as it would, but for what is said here. */
+/** Creates a pod whose sandbox is being created. */
+const podBeingCreated = () => podStory({ held: ['runSandbox'] });
+/** Responds to `runSandbox` with the requested sandbox and these changes. */
 function answerWith(story: ReturnType<typeof podStory>, over: Partial<ObservedSandbox>) {
   const { pod, attempt } = story.ports.asked('runSandbox').at(-1) ?? {};
   if (pod === undefined) throw new Error('no sandbox is asked for');
@@ -19,7 +19,7 @@ function answerWith(story: ReturnType<typeof podStory>, over: Partial<ObservedSa
 
 describe('an unusable sandbox', () => {
   test('C8: without an address is replaced after a wait, and nothing starts in it', () => {
-    const story = makingPod();
+    const story = podBeingCreated();
     answerWith(story, { ips: [] });
     expect(story.view()).toMatchObject({ state: 'sandboxing.awaitingReplacement', until: story.ports.now + 10_000 });
     expect(story.context().failure?.message).toBe('the new sandbox is unusable: the sandbox has no address');
@@ -37,7 +37,7 @@ describe('an unusable sandbox', () => {
   });
 
   test('C8: is replaced at intervals while none has an address', () => {
-    const story = makingPod();
+    const story = podBeingCreated();
     for (const attempt of [0, 1, 2, 3]) {
       expect(story.ports.asked('runSandbox').at(-1)).toMatchObject({ attempt });
       answerWith(story, { ips: [] });
@@ -50,7 +50,7 @@ describe('an unusable sandbox', () => {
   test.each([-60_000, 60_000, Number.NEGATIVE_INFINITY])(
     'C8: is replaced 10 s after the response, even if the runtime reports a creation time that differs by %s ms',
     (skew) => {
-      const story = makingPod();
+      const story = podBeingCreated();
       answerWith(story, { ips: [], createdAt: Math.max(0, story.ports.now + skew) });
       expect(story.context().failure?.at).toBe(story.ports.now);
       story.ports.advance(9_999);
@@ -64,14 +64,14 @@ describe('an unusable sandbox', () => {
     const onHost = podStory({ pod: aPod({ hostNetwork: true }) });
     expect(onHost.context().sandbox).toMatchObject({ ips: [] });
     expect(onHost.state()).toBe('active.running.steady');
-    const story = makingPod();
+    const story = podBeingCreated();
     const { ips: _silent, ...sandbox } = story.world.sandbox(aPod());
     story.ports.answer('runSandbox', { ...sandbox, madeAt: story.ports.now });
     expect(story.state()).toBe('active.running.steady');
   });
 
   test('C8: is replaced if the pod changes its network mode during the creation', () => {
-    const story = makingPod();
+    const story = podBeingCreated();
     story.send({ type: 'pod.update', pod: aPod({ hostNetwork: true }) });
     expect(story.state()).toBe('sandboxing.creatingSandbox.creating');
     answerWith(story, {});
@@ -102,7 +102,7 @@ describe('an unusable sandbox', () => {
   });
 
   test('is removed if its pod terminates during the wait', () => {
-    const story = makingPod();
+    const story = podBeingCreated();
     answerWith(story, { ips: [] });
     story.terminate();
     expect(story.state()).toBe('terminated');
@@ -116,7 +116,7 @@ describe('a sandbox of an earlier agent that no list has shown', () => {
     containers: [aContainer({ imagePullPolicy: 'Always' })],
   });
 
-  /** It runs, and the runtime refuses to make another. */
+  /** Creates a pod that already runs, although the runtime has failed to create its sandbox. */
   function refusedPod() {
     const story = podStory({ pod, held: ['runSandbox', 'pullImage'] });
     story.world.sandbox(pod);

@@ -16,7 +16,7 @@ const exec = { command: ['check'] };
 const FIELDS = { startup: 'startupProbe', liveness: 'livenessProbe', readiness: 'readinessProbe' } as const;
 type Over = Partial<Pick<ProbeInput, 'kind' | 'passed' | 'adopted' | 'startedAt'>> & {
   readonly probe?: Probe;
-  /** The choice of a moment waits for the test's answer. */
+  /** Whether the test responds to `pickTime`, the choice of the first attempt's time. */
   readonly holds?: boolean;
 };
 
@@ -26,21 +26,21 @@ function inputOf({ kind = 'readiness', probe = {}, holds: _, ...over }: Over): P
   return { pod, kind, ...run, passed: false, adopted: false, ...over };
 }
 
-/** A probe whose tries the test answers. */
+/** Creates a probe. The test responds to its attempts. */
 function probeStory(over: Over = {}) {
   const ports: FakePorts = new FakePorts(START, new FakeWorld(() => ports.now).answers);
   ports.hold('runProbe');
   if (over.holds) ports.hold('pickTime');
   const parent = ear<ProbeFact>();
   const actor = childOf(parent.ref, provideActors(probeMachine, ports), { id: 'probe', input: inputOf(over) });
-  const told: string[] = [];
-  actor.on('event.recorded', ({ eventType, reason, message }) => void told.push(`${eventType} ${reason} ${message}`));
+  const events: string[] = [];
+  actor.on('event.recorded', ({ eventType, reason, message }) => void events.push(`${eventType} ${reason} ${message}`));
   actor.start();
   return {
     ports,
-    told,
+    events,
     state: () => statePath(actor.getSnapshot().value),
-    /** The next try comes when it is due, takes so long, and is answered. */
+    /** Lets the next attempt start when it is due, take `tookMs`, and return `result`. */
     tries: (result: ProbeResult['result'], tookMs = 0) => {
       ports.advance(ports.untilNext ?? 0);
       const startedAt = ports.now;
@@ -153,7 +153,7 @@ describe('the result of a probe', () => {
   test('is recorded in the wording of the kubelet for each attempt without success', () => {
     const story = probeStory({ kind: 'liveness' });
     for (const result of ['success', 'failure', 'warning', 'error'] as const) story.tries(result);
-    expect(story.told).toEqual([
+    expect(story.events).toEqual([
       'Warning Unhealthy Liveness probe failed: it says',
       'Warning ProbeWarning Liveness probe warning: it says',
       'Warning Unhealthy Liveness probe errored and resulted in unknown state: it says',

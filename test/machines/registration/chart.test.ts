@@ -7,10 +7,12 @@ import { statePath } from '../../../machines/shared/stateMeta.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { childOf, ear, eventEar, START } from '../support/stand.ts';
 
-/** As a kubelet waits between its tries. */
+/** The kubelet's delays between attempts, in milliseconds. */
 const WAITS = [200, 400, 800, 1_600, 3_200, 6_400, 7_000, 7_000];
 
-/** A registration whose every try the test answers; the runtime has answered unless it is silent. */
+/**
+ * Creates a registration actor. The test responds to all of its calls. The runtime has responded, unless `isSilent`.
+ */
 function registrationStory({ isSilent = false } = {}) {
   const ports = new FakePorts(START);
   const { ref, heard } = ear<RegistrationReport>();
@@ -54,7 +56,7 @@ test.each([
 ] as const)('$port is retried after a wait that doubles from 200 ms to 7 s', ({ port, at, waiting }) => {
   const { ports, registered, failed, state, failure, heard, asks } = registrationStory();
   if (port === 'ensureCsiNode') registered();
-  const told = heard();
+  const reports = heard();
   for (const [failures, wait] of WAITS.entries()) {
     failed(port);
     expect([state(), failure()]).toEqual([waiting, 'connection refused']);
@@ -63,7 +65,7 @@ test.each([
     ports.advance(1);
     expect([state(), asks(port)]).toEqual([at, failures + 2]);
   }
-  expect(heard()).toEqual(told);
+  expect(heard()).toEqual(reports);
 });
 
 test('C33: the registration of the node resets failure and back-off', () => {
@@ -122,7 +124,7 @@ test('C33: a runtime that does not respond delays the registration by at most 5 
   ports.advance(5_000);
   expect([state(), asks('registerNode')]).toEqual(['registering', 1]);
   registered();
-  // That it answers then is for the status to tell.
+  // The runtime's late response concerns only the node status.
   see();
   expect([state(), asks('registerNode')]).toEqual(['creatingCsiNode', 1]);
 });

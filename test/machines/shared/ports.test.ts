@@ -4,7 +4,10 @@ import { nodeAgentMachine } from '../../../machines/node/chart.ts';
 import { provideActors } from '../../../machines/shared/ports.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 
-/** What a machine and all below it declare that is no machine, by the machine's id and the name there. */
+/**
+ * Returns the actors that a machine and its child machines declare, except for machines. The keys are the ID of the
+ * machine and the name of the actor.
+ */
 function declared({ id, implementations }: AnyStateMachine): Map<string, unknown> {
   const own = Object.entries(implementations.actors).map(([name, logic]) =>
     logic instanceof StateMachine ? declared(logic) : ([[`${id}.${name}`, logic]] as const),
@@ -14,15 +17,15 @@ function declared({ id, implementations }: AnyStateMachine): Map<string, unknown
 
 test('every port, feed and timer of every machine is provided under its own name', () => {
   const ports = new FakePorts(0);
-  const asked = new Set<string>();
+  const requestedNames = new Set<string>();
   const feed = ports.feed();
   const machine = provideActors(nodeAgentMachine, {
     port: (name) => {
-      asked.add(name);
+      requestedNames.add(name);
       return ports.port(name);
     },
     feed: (name) => {
-      asked.add(name);
+      requestedNames.add(name);
       return feed;
     },
     timer: ports.timer,
@@ -32,7 +35,7 @@ test('every port, feed and timer of every machine is provided under its own name
   expect([...after.keys()]).toEqual([...before.keys()]);
   expect([...after].filter(([name, logic]) => logic === before.get(name))).toEqual([]);
   const names = [...before.keys()].map((name) => name.replace(/^.*\./, '')).filter((name) => name !== 'timer');
-  expect([...asked].toSorted()).toEqual([...new Set(names)].toSorted());
+  expect([...requestedNames].toSorted()).toEqual([...new Set(names)].toSorted());
 });
 
 test('providing ports leaves the original machine unchanged', () => {

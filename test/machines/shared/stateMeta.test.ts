@@ -5,18 +5,18 @@ import { nodesOf } from '../../../machines/drawing/ways.ts';
 import { STATE_TAGS, type StateMeta, type StateTag } from '../../../machines/shared/stateMeta.ts';
 import { atomicStates, isPassing, tagsOf } from '../support/reach.ts';
 
-/** The tags of states where an actor has arrived, and waits for nothing that is to come by itself. */
+/** Tags of states in which an actor stays without waiting for anything. */
 const RESTING: readonly StateTag[] = ['steady', 'done', 'failed', 'broken'];
 
 const nameOf = ({ path }: AnyStateNode) => path.join('.');
 // Every machine here declares StateMeta as its meta type.
 const metaOf = ({ meta }: AnyStateNode) => (meta ?? {}) as StateMeta;
 
-/** A timer that leads back to its own state does not end the wait. */
+/** Whether the timers of a state only lead back to it, so that they do not end the wait. */
 const isOnlyRepeated = (node: AnyStateNode): boolean =>
   (node.transitions.get('timer.elapsed') ?? []).every(({ target = [] }) => target.length === 1 && target[0] === node);
 
-/** What may be invoked for as long as a state lasts: other machines, and the node's tick. */
+/** Actors that may be invoked throughout a state: other machines, and the node's ticker. */
 const NO_PORTS = [...machines.map(({ id }) => id), 'ticker'];
 
 const byName = machines.map((machine) => [machine.id, machine] as const);
@@ -31,8 +31,8 @@ describe.each(byName)('every wait is visible: %s', (_, machine) => {
   });
 
   test('a state without a wait invokes no port and no timer', () => {
-    const asked = silent.flatMap((node) => node.invoke.map(({ src }) => [nameOf(node), src]));
-    expect(asked.filter(([, src]) => !NO_PORTS.some((name) => name === src))).toEqual([]);
+    const invoked = silent.flatMap((node) => node.invoke.map(({ src }) => [nameOf(node), src]));
+    expect(invoked.filter(([, src]) => !NO_PORTS.some((name) => name === src))).toEqual([]);
   });
 
   test('every timed wait declares its end', () => {

@@ -33,7 +33,9 @@ interface Waiting {
   readonly children?: readonly ActorNode[];
 }
 
-/** Every state of a machine that waits, as its actor shows it in it: who tries again has failed before. */
+/**
+ * Returns every waiting state of a machine as its actor shows it. A state that waits for another attempt has a failure.
+ */
 const waitsOf = (machine: AnyStateMachine): Waiting[] =>
   atomicStates(machine).flatMap((node) => {
     // Every machine here declares StateMeta as its meta type.
@@ -63,7 +65,7 @@ const queueOf = (...queue: string[]): LimiterView[] => [
 const network = { sandbox: sandbox('10.88.0.5') };
 const runs = ({ tags }: Waiting) => ['running', 'runningPostStart', 'stopping'].some((tag) => tags.includes(tag));
 
-/** Who needs an image, while that waits for this. */
+/** Returns an actor that needs an image, with the image's actor as its child. */
 const needing = (state: string, name: string, image: Waiting): Waiting => {
   const waitingFor = image.waitingFor.replace('its image', `image ${name}`);
   const child = nodeActor('image', { ...image, machine: 'image', waitingFor });
@@ -71,11 +73,11 @@ const needing = (state: string, name: string, image: Waiting): Waiting => {
   return { ...own, children: [child] };
 };
 
-/** Itself, or the image that it waits for. */
+/** Whether the actor, or the image that it waits for, is queued. */
 const isQueued = (view: Waiting): boolean =>
   [view, ...(view.children ?? [])].some(({ state }) => state.endsWith('queued'));
 
-/** The headline of a pod that waits for nothing else. */
+/** Headlines of a pod that waits only for the given actor, by machine. */
 const pod = {
   pod: (view: Waiting) =>
     explainPod(
@@ -119,7 +121,10 @@ const headline = {
 
 const TIME = '12:03:10 (in 14s)';
 
-/** How a headline goes on after the wait: with the failure and the next attempt, the end of the wait, or its duration. */
+/**
+ * Returns the end of a headline, after the wait: the failure and the next attempt, the end of the wait, or its
+ * duration.
+ */
 const endOf = ({ lastFailure, until }: Waiting): string =>
   lastFailure
     ? `: InternalError: what went wrong; next attempt at ${TIME}`
@@ -133,7 +138,7 @@ const START_QUEUE =
 const PULL_QUEUE = 'waiting in the pull queue: place 1 of 1, 1 at a time, behind the pull of db:1 for default/db';
 const ENDING = 'pod web is terminating (Removed):';
 
-/** The headline of a container that stops. A deadline comes first, because others wait for it. */
+/** Returns the headline of a container that stops. A deadline comes first, because other containers wait for it. */
 function stoppingHeadline(view: Waiting, wait: string): string {
   if (has(view, 'overdue')) return `${ENDING} waiting for the runtime to kill container app until ${TIME}`;
   if (view.lastFailure) return `${ENDING} container app is waiting for ${wait}${endOf(view)}`;
@@ -151,7 +156,9 @@ function containerHeadline(view: Waiting, wait: string): string {
     : `container app is running but not ready: waiting for ${wait}`;
 }
 
-/** A failure to mount is the headline by itself. What a mounted volume waits for holds up nobody. */
+/**
+ * Returns the headline of a volume. A failed mount is a headline by itself. A mounted volume that waits blocks nothing.
+ */
 function volumeHeadline(view: Waiting, wait: string): string {
   if (isQueued(view)) return `pod web is ${PULL_QUEUE}`;
   if (has(view, 'mounted')) return 'pod web is running, with 0 of 0 containers ready';

@@ -16,7 +16,7 @@ const web = namedPod('web', { terminationGracePeriodSeconds: 60 });
 const quick = namedPod('quick', { terminationGracePeriodSeconds: 5 });
 const critical = namedPod('critical', { priority: CRITICAL, terminationGracePeriodSeconds: 60 });
 
-/** A node that follows the shutdown of its host. The test responds to what it requests of logind. */
+/** Creates a node that observes the shutdown of its host. The test responds to its requests to logind. */
 function node({
   pods = [web, quick, critical],
   lastShutdown,
@@ -41,7 +41,7 @@ function node({
     send,
     shutdown: () => ref()?.getSnapshot().context,
     view: () => story.own('shutdown'),
-    /** The node subscribes to signals and gets the lock. */
+    /** Lets the node subscribe to the signals of logind and acquire the inhibitor lock. */
     follow: (delaySeconds = 30) => {
       ports.answer('readInhibitDelay', { delayMs: delaySeconds * SECOND });
       send({ type: 'logind.watched', at: ports.now });
@@ -56,7 +56,7 @@ function node({
         failure: { reason: 'LogindFailed', message: 'lost', at: ports.now },
         at: ports.now,
       }),
-    /** The processes of a pod exit, and its cgroup is removed. */
+    /** Lets the processes of a pod exit, and removes its cgroup. */
     terminate: () => {
       ports.answer('stopContainer');
       ports.answer('removeCgroup', null);

@@ -9,7 +9,7 @@ import { START } from '../support/stand.ts';
 const RETRY = 10_000;
 const FIRST_OF_MANY = 10_000;
 
-/** A sink whose every try the test answers. */
+/** Creates a status sink. The test responds to all of its attempts. */
 function sinkStory(due: readonly PendingStatus[] = [], patience: { readonly patienceMs?: number } = {}) {
   const ports = new FakePorts(START);
   const actor = createActor(provideActors(statusSinkMachine, ports), { input: { name: 'api', due, ...patience } });
@@ -165,7 +165,7 @@ describe('a sink that defers statuses', () => {
       expect([asked(), state(), children(), ports.untilNext]).toEqual([uids, 'idle', [], undefined]);
     });
 
-    test('gets at once what others act on, together with the first status', () => {
+    test('gets at once the statuses that others act on, together with the first status', () => {
       const { ports, change, took, asked, uids, takeAll, state, children } = many(9);
       ports.advance(3_000);
       takeAll(8);

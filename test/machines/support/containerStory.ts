@@ -1,4 +1,4 @@
-/** One container's machine over fake ports, told event by event. */
+/** Runs the machine of one container over fake ports, event by event. */
 import type { ActorRefFrom } from 'xstate';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { containerMachine } from '../../../machines/container/chart.ts';
@@ -21,24 +21,24 @@ import { childOf, ear, eventEar, limiter, START } from './stand.ts';
 
 type Options = Partial<Pick<ContainerInput, 'role' | 'crashLoop' | 'name'>> & {
   readonly pod?: Pod;
-  /** Puts into the world what is there before the actor. */
+  /** Sets up the fake world before the actor starts. */
   readonly before?: (world: FakeWorld, pod: Pod) => unknown;
-  /** Ports whose first call finds the runtime away. */
+  /** Ports whose first call fails because the runtime is unavailable. */
   readonly failing?: readonly PortName[];
-  /** Ports that are held from the beginning. */
+  /** Ports to which the test responds itself from the start. */
   readonly hold?: readonly PortName[];
-  /** Its pod does not let it start by itself: the test says when. */
+  /** Whether the pod does not launch the container, so that the test has to. */
   readonly heldBack?: boolean;
 };
 
-/** The state of an actor, with that of the image which it waits for. */
+/** Returns the state of an actor, followed by that of its image, if any. */
 export function shownState(ref: { getSnapshot(): { value: unknown; children: object } }): string {
   const { value, children } = ref.getSnapshot();
   const image = 'image' in children ? (children.image as ActorRefFrom<typeof imageMachine> | undefined) : undefined;
   return [statePath(value), ...(image ? [statePath(image.getSnapshot().value)] : [])].join('.');
 }
 
-/** A container `main` of the pod `web`, not yet told anything. */
+/** Creates the container `main` of the pod `web`, which has not received any event yet. */
 export function containerStory(options: Options = {}) {
   const { pod = aPod(), name = 'main', role = 'regular', before, crashLoop } = options;
   const world = new FakeWorld(() => ports.now);
@@ -65,7 +65,7 @@ export function containerStory(options: Options = {}) {
       observed: world.observed(pod).containers,
     },
   });
-  // Its pod has no other container: as soon as it could be launched it may be.
+  // The pod has no other container, so it launches this one as soon as it is ready.
   actor.subscribe((snapshot) => {
     const { hasTurn, sandbox } = snapshot.context;
     if (!options.heldBack && snapshot.hasTag('readyToCreate') && hasTurn && sandbox)
@@ -82,30 +82,30 @@ export function containerStory(options: Options = {}) {
     context: () => actor.getSnapshot().context,
     state: () => shownState(actor),
     status: () => actor.getSnapshot().status,
-    /** What its pod's status is computed from. */
+    /** Returns the view from which the pod's status is computed. */
     view: () => containerView(actor.getSnapshot(), { isPodTerminating: false }),
-    /** What the tree of actors shows of it. */
+    /** Returns the actor as the actor tree shows it. */
     node: () => actorTree(actor, { getStateSince: () => 0 }),
-    /** What it emitted since it was last asked, as `Normal Started: Container started`. */
+    /** Returns the events recorded since the last call, e.g. `Normal Started: Container started`. */
     told,
-    /** The lifecycles that the pod was told, without repetitions. */
+    /** Returns the lifecycles that were reported to the pod, without repetitions. */
     lifecycles: (): ContainerLifecycle[] =>
       parent
         .heard()
         .flatMap((event) => (event.type === 'container.changed' ? [event.lifecycle] : []))
         .filter((lifecycle, index, all) => lifecycle !== all[index - 1]),
-    /** The sizes that the pod was told. */
+    /** Returns the sizes that were reported to the pod. */
     sizes: () => parent.heard().flatMap((event) => (event.type === 'container.sized' ? [event.size] : [])),
     admissionRequests: () => admission.heard(),
-    /** Gives it a sandbox and its turn. */
+    /** Provides a sandbox and lets the container start. */
     begin: (attempt = 0) => {
       send({ type: 'sandbox.ready', sandbox: world.sandbox(pod, attempt) });
       send({ type: 'container.start' });
     },
-    /** Shows it what the runtime has of it: the container under this id, or nothing. */
+    /** Reports what the runtime has under this ID: the container, or nothing. */
     observe: (id = actor.getSnapshot().context.id ?? '') =>
       send({ type: 'runtime.containerObserved', id, container: world.containers.get(id) ?? null }),
-    /** Its process ends, and the runtime shows it. */
+    /** Terminates the container's process and reports it. */
     die(exitCode: number) {
       const id = actor.getSnapshot().context.id ?? '';
       world.end(id, exitCode);
@@ -119,5 +119,4 @@ export function containerStory(options: Options = {}) {
   };
 }
 
-/** A container whose story is told. */
 export type ContainerStory = ReturnType<typeof containerStory>;

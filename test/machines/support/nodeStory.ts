@@ -1,4 +1,4 @@
-/** The node's machine with real pods over fake ports, told what its feeds would tell. */
+/** Runs the node's machine with real pods over fake ports. The test sends the events of the feeds. */
 import { createActor } from 'xstate';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { ObservedPod } from '../../../kubernetes/lifecycle/observed.ts';
@@ -37,11 +37,11 @@ type Options = Partial<
   readonly held?: readonly PortName[];
 };
 
-/** A pod of this name, with a uid of its own. */
+/** Returns a pod with this name and a UID of its own. */
 export const namedPod = (name: string, spec: Partial<Pod['spec']> = {}, uid = `${name}-uid`): Pod =>
   aPod(spec, { name, uid });
 
-/** A node that has heard of nothing yet. */
+/** Creates a node that has not received any event yet. */
 export function nodeStory({ before, held = [], ...input }: Options = {}) {
   const world = new FakeWorld(
     () => ports.now,
@@ -71,7 +71,7 @@ export function nodeStory({ before, held = [], ...input }: Options = {}) {
   });
   actor.start();
   const tell = (fact: NodeFact) => actor.send(fact);
-  // The prefix of an id says of which machine its actor is.
+  // Safe cast: the prefix of an ID determines the machine of its actor.
   const podRef = (uid: string) => actor.getSnapshot().children[`pod/${uid}`] as PodRef | undefined;
   return {
     world,
@@ -81,11 +81,11 @@ export function nodeStory({ before, held = [], ...input }: Options = {}) {
     state: () => statePath(actor.getSnapshot().value),
     status: () => actor.getSnapshot().status,
     context: () => actor.getSnapshot().context,
-    /** The node's own actors as they are shown. */
+    /** Returns the view of the node with its own actors. */
     view: () => nodeView(actor, () => 0),
-    /** One of them. */
+    /** Returns one of the node's own actors as the actor tree shows it. */
     own: (name: string) => nodeView(actor, () => 0).tree.children.find((child) => child.name === name),
-    /** The state of a pod's actor, if there is one. */
+    /** Returns the state of a pod's actor. Undefined if there is none. */
     pod: (uid: string) => {
       const ref = podRef(uid);
       return ref && statePath(ref.getSnapshot().value);
@@ -95,11 +95,11 @@ export function nodeStory({ before, held = [], ...input }: Options = {}) {
     shutdownRef: () => actor.getSnapshot().children.shutdown,
     evictionRef: () => actor.getSnapshot().children.eviction,
     garbage: () => actor.getSnapshot().children.garbage?.getSnapshot(),
-    /** What the node and all in it emitted since it was last asked. */
+    /** Returns the events that the node and all actors below it have recorded since the last call. */
     told,
-    /** A source tells its full set. */
+    /** Reports the complete set of pods of a source. */
     want: (pods: readonly Pod[], source = 'file') => tell({ type: 'config.podsListed', source, pods, at: ports.now }),
-    /** The runtime is asked its health and listed: all of it, or these pods. */
+    /** Reports a healthy runtime in which exactly these pods exist. */
     list: (...pods: ObservedPod[]) => {
       const health = { since: ports.now, ready: true, name: 'fake', version: '1' };
       tell({ type: 'runtime.healthChanged', health });

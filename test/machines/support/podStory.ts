@@ -1,4 +1,4 @@
-/** One pod's machine with real children over fake ports, told event by event. */
+/** Runs the machine of one pod with real children over fake ports, event by event. */
 
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { PodRequests } from '../../../kubernetes/resources/requests.ts';
@@ -19,19 +19,19 @@ import { admission, childOf, ear, eventEar, limiter, START } from './stand.ts';
 
 type Options = Partial<Pick<PodInput, 'termination' | 'restored' | 'allocation' | 'networkNotReady' | 'hasLogs'>> & {
   readonly pod?: Pod;
-  /** Puts into the world what is there before the actor. */
+  /** Sets up the fake world before the actor starts. */
   readonly before?: (world: FakeWorld, pod: Pod) => unknown;
-  /** Ports that the test answers itself, from the beginning. */
+  /** Ports to which the test responds itself from the start. */
   readonly held?: readonly PortName[];
-  /** Ports whose first call finds the runtime away. */
+  /** Ports whose first call fails because the runtime is unavailable. */
   readonly failing?: readonly PortName[];
-  /** What other pods have been admitted for. */
+  /** Resources that are already admitted for other pods. */
   readonly taken?: PodRequests;
   /** The managers of the node's CPUs and devices. */
   readonly managers?: Pick<AdmissionInput, 'cpus' | 'devices'>;
 };
 
-/** The pod `web` from its arrival on a node that has room for it. */
+/** Creates the pod `web`, which has just arrived on a node with enough resources for it. */
 export function podStory(options: Options = {}) {
   const { pod = aPod(), before, held = [], failing = [], taken, managers, ...input } = options;
   const world = new FakeWorld(() => ports.now);
@@ -80,21 +80,24 @@ export function podStory(options: Options = {}) {
     send,
     sendToAdmission: (event: AdmissionEvent) => book.send(event),
     view,
-    /** What the tree of actors shows of it. */
+    /** Returns the pod and its children as the actor tree shows them. */
     tree,
     state: () => statePath(actor.getSnapshot().value),
     status: () => actor.getSnapshot().status,
     context: () => actor.getSnapshot().context,
-    /** What the pod and all in it emitted since it was last asked, as `Normal Started: Container started`. */
+    /**
+     * Returns the events that the pod and all actors below it have recorded since the last call, e.g. `Normal Started:
+     * Container started`.
+     */
     told,
-    /** The state of each container's actor. */
+    /** Returns the state of each container's actor, by container name. */
     containers: () => Object.fromEntries(view().containers.map(({ name, state }) => [name, state])),
     allocated: () => findEntry(book.getSnapshot().context, pod.metadata.uid)?.allocated ?? null,
-    /** Resources that the pod occupies while it is being resized. */
+    /** Returns the resources that the pod occupies while it is being resized. */
     occupied: () => findEntry(book.getSnapshot().context, pod.metadata.uid)?.occupied,
-    /** The runtime's list shows all that it has of the pod now. */
+    /** Reports everything that the runtime currently has of the pod. */
     observe: () => send({ type: 'runtime.podObserved', pod: world.observed(pod) }),
-    /** A container's process ends, and the runtime shows it. */
+    /** Terminates a container's process and reports it. */
     die(id: string, exitCode: number) {
       send({ type: 'runtime.containerSeen', container: world.end(id, exitCode) });
     },

@@ -1,4 +1,6 @@
-/** Walks a machine without running it: every state that realistic events lead to, and what each event does there. */
+/**
+ * Explores a machine without running it: every state that realistic events lead to, and the effect of each event there.
+ */
 import {
   type AnyEventObject,
   type AnyMachineSnapshot,
@@ -9,23 +11,23 @@ import {
 import type { Failure, FailureReason } from '../../../base/failure.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 
-/** What a port may answer, by the name under which a machine invokes it. */
+/** The possible outputs of each port, by the name under which a machine invokes it. */
 export type Outputs = Readonly<Record<string, (snapshot: AnyMachineSnapshot) => readonly unknown[]>>;
 
 const failure = (reason: FailureReason, at = 0): Failure => ({ reason, message: reason, at });
 
-/** The innermost active states. */
+/** Returns the innermost active states. */
 export const leavesOf = (snapshot: AnyMachineSnapshot): AnyStateNode[] =>
   snapshot._nodes.filter(({ type }) => type === 'atomic' || type === 'final');
 
-/** What is invoked at present: the id, and the port's name. */
+/** Returns the ID and the port name of each actor that is currently invoked. */
 export const invokedBy = (snapshot: AnyMachineSnapshot): { id: string; src: string }[] =>
   snapshot._nodes.flatMap((node) => node.invoke.map(({ id, src }) => ({ id, src: String(src) })));
 
-/** A machine of its own: what it asks for it tries again itself, and it ends only well. */
+/** Whether the actor is a machine, which retries failed calls itself and therefore never fails. */
 const isMachine = (src: string): boolean => src === 'image';
 
-/** Every answer and failure that can come in for what is invoked at present, or the end of the wait. */
+/** Returns every output and failure that a currently invoked port can have, and the end of a current timer. */
 function answersTo(snapshot: AnyMachineSnapshot, outputs: Outputs): AnyEventObject[] {
   return invokedBy(snapshot).flatMap(({ id, src }): AnyEventObject[] => {
     if (src === 'timer') return [{ type: 'timer.elapsed' }];
@@ -53,10 +55,10 @@ export const failedEvent = (actorId: string, reason: FailureReason): AnyEventObj
 export interface Reach {
   readonly machine: AnyStateMachine;
   readonly input: unknown;
-  /** Events from outside that may come at any time. */
+  /** Returns the events from outside that can occur at any time. */
   readonly events: (snapshot: AnyMachineSnapshot) => readonly AnyEventObject[];
   readonly outputs: Outputs;
-  /** What of the context tells two snapshots in the same state apart. */
+  /** Returns the parts of the context that distinguish two snapshots in the same state. */
   readonly distinguish: (snapshot: AnyMachineSnapshot) => unknown;
 }
 
@@ -66,7 +68,10 @@ export interface Step {
   readonly nextState: AnyMachineSnapshot;
 }
 
-/** What a machine does on an event, asked without running it; xstate's own `transition` makes an actor for every question. */
+/**
+ * Returns the next snapshot after an event, without running the machine. XState's own `transition` creates an actor for
+ * each call.
+ */
 export type Ask = (snapshot: AnyMachineSnapshot, event: AnyEventObject) => AnyMachineSnapshot;
 
 export function asking(
@@ -89,14 +94,14 @@ export function asking(
   return { first: self.getSnapshot(), ask: (snapshot, event) => machine.transition(snapshot, event, scope) };
 }
 
-/** Every step from every reachable state, each state once: the machine is asked, not run. */
+/** Returns every step from every reachable state. Each state is explored once. */
 export function stepsOf({ machine, input, events, outputs, distinguish }: Reach): Step[] {
   const { first, ask } = asking(machine, input);
   const keyOf = (snapshot: AnyMachineSnapshot) =>
     `${statePath(snapshot.value)} ${JSON.stringify(distinguish(snapshot))}`;
   const known = new Map([[keyOf(first), first]]);
   const steps: Step[] = [];
-  // What is found on the way is walked too.
+  // The iteration includes states that are added on the way.
   for (const state of known.values()) {
     if (state.status !== 'active') continue;
     for (const event of [...answersTo(state, outputs), ...events(state)]) {
@@ -109,10 +114,10 @@ export function stepsOf({ machine, input, events, outputs, distinguish }: Reach)
   return steps;
 }
 
-/** The tags of a state and of those around it. */
+/** Returns the tags of a state and of its ancestors. */
 export const tagsOf = (node: AnyStateNode): string[] => [...node.tags, ...(node.parent ? tagsOf(node.parent) : [])];
 
-/** The atomic states of a machine, by path. Nothing is ever in one that stands for what was there before. */
+/** Returns the atomic states of a machine. History states are left out, because no actor is ever in one. */
 export function atomicStates(machine: AnyStateMachine): AnyStateNode[] {
   const below = (node: AnyStateNode): AnyStateNode[] => {
     if (node.type === 'history') return [];
@@ -122,12 +127,12 @@ export function atomicStates(machine: AnyStateMachine): AnyStateNode[] {
   return below(machine.root);
 }
 
-/** The states that only pass on: they are left in the same step in which they are entered. */
+/** Whether a state is transient, so that it is left in the same step in which it is entered. */
 export const isPassing = (node: AnyStateNode): boolean =>
   node.invoke.length === 0 &&
   (node.always ?? []).some(({ guard, target }) => guard === undefined && target !== undefined);
 
-/** Feeds events until one of the states is reached, or for so many steps: the states on the way. */
+/** Sends events until one of the states is reached, at most `steps` times. Returns the states on the way. */
 export function leadTo(
   ask: Ask,
   from: AnyMachineSnapshot,

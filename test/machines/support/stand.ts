@@ -1,4 +1,7 @@
-/** What stands around an actor under test: the real limiters and the real admission, and somebody who hears its reports. */
+/**
+ * Sets up the environment of an actor under test: real limiters, a real admission, and an actor that records its
+ * reports.
+ */
 import {
   type Actor,
   type ActorLogic,
@@ -26,22 +29,25 @@ import { actorPath } from '../../../machines/shared/views/actorRefs.ts';
 
 export const START = Date.UTC(2026, 0, 1);
 
-/** Keeps every event that it is sent. */
+/** Records every event that it receives. */
 interface Ear<E extends EventObject> {
   readonly ref: Ref<E>;
   heard(): readonly E[];
 }
 
-/** The children of an ear, by id: as those of a machine they are found by their paths. */
+/** Contains the children of an ear by ID, because actors are looked up by their paths. */
 type EarSnapshot = Snapshot<undefined> & { readonly children: Record<string, AnyActorRef> };
 
-/** An actor that keeps every event that it is sent: the root of a system, or a child of another ear under this id. */
+/**
+ * Creates an actor that records every event it receives. It is the root of a system, or a child of another ear under
+ * this ID.
+ */
 export function ear<E extends EventObject>(parent?: AnyActorRef, id?: string): Ear<E> {
   const heard: E[] = [];
   const snapshot: EarSnapshot = { status: 'active', output: undefined, error: undefined, children: {} };
   const logic: ActorLogic<EarSnapshot, E> = {
     transition: (same, event) => {
-      // How its children end it does not mind.
+      // Completions and failures of children are not recorded.
       if (!event.type.startsWith('xstate.')) heard.push(event);
       return same;
     },
@@ -50,11 +56,11 @@ export function ear<E extends EventObject>(parent?: AnyActorRef, id?: string): E
   };
   const actor = parent && id ? childOf(parent, logic, { id, systemId: id }) : createActor(logic);
   actor.start();
-  // It takes whatever it is sent.
+  // Safe cast: the actor accepts every event.
   return { ref: actor as unknown as Ref<E>, heard: () => [...heard] };
 }
 
-/** Somebody beside an actor who asks it for something, and the answers. */
+/** Creates a sibling of an actor that can send requests to it and records the responses. */
 export function asker<E extends EventObject>(
   beside: AnyActorRef,
 ): { readonly holder: ActorPath; heard(): readonly E[] } {
@@ -65,7 +71,7 @@ export function asker<E extends EventObject>(
   return { holder: actorPath(ref), heard };
 }
 
-/** Makes an actor as the child of an ear: it reports to that one, and is found by its path. */
+/** Creates an actor as the child of an ear. The actor reports to the ear and is found by its path. */
 export function childOf<L extends AnyActorLogic>(
   parent: AnyActorRef,
   logic: L,
@@ -73,13 +79,13 @@ export function childOf<L extends AnyActorLogic>(
 ): Actor<L> {
   const { children }: EarSnapshot = parent.getSnapshot();
   if (options.inspect) parent.system.inspect(options.inspect);
-  // What is required of the options was required of the caller's.
+  // Safe cast: the options of the caller have the required fields.
   const actor = createActor(logic, { ...options, parent } as ActorOptions<L> & Record<string, never>) as Actor<L>;
   children[options.id] = actor;
   return actor;
 }
 
-/** Hears what an actor and all below it emit; `told` gives what came since it was last asked. */
+/** Records the events of an actor and of all actors below it. `told` returns those since the last call. */
 export function eventEar(): {
   readonly inspect: (event: InspectionEvent) => void;
   told(): string[];
@@ -92,21 +98,21 @@ export function eventEar(): {
       if (event.type === '@xstate.actor') listen(event.actorRef as AnyActorRef);
     },
     told: () => events.splice(0).map(sentence),
-    /** With whom it is about before it. */
+    /** Like `told`, but each text starts with the container that it concerns, or with `pod`. */
     toldOf: () => events.splice(0).map((event) => `${event.involved.fieldPath ?? 'pod'} ${sentence(event)}`),
   };
 }
 
 const sentence = ({ eventType, reason, message }: RecordedEvent): string => `${eventType} ${reason}: ${message}`;
 
-/** A limiter that the actors of a system know by this name. */
+/** Creates a limiter that the actors of a system look up under this ID. */
 export function limiter(capacity: number, system: AnyActorRef = ear().ref, id = 'limiter') {
   return childOf(system, limiterMachine, { id, systemId: id, input: { capacity } }).start();
 }
 
 const ROOMY = { cpuMillis: 4_000, memoryBytes: 8 * 2 ** 30, pods: 110 };
 
-/** Admission to a node of this capacity; `parent` hears which pods are to end for others. */
+/** Creates the admission of a node with this capacity. `parent` receives the pods to preempt for others. */
 export function admission(
   capacity: Capacity = ROOMY,
   parent: AnyActorRef = ear().ref,
@@ -123,7 +129,7 @@ export function admission(
   return childOf(parent, admissionMachine, { id, systemId: id, input }).start();
 }
 
-/** Who holds a slot of a limiter, and who waits for one. */
+/** Returns the keys that hold a slot of a limiter, and those that wait for one. */
 export function queueOf(ref: ActorRefFrom<typeof limiterMachine>): { held: string[]; queue: string[] } {
   const { heldSlots, queue } = ref.getSnapshot().context;
   return { held: heldSlots.map(({ key }) => key), queue: queue.map(({ key }) => key) };

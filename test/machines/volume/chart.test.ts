@@ -12,7 +12,7 @@ import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import { shownState } from '../support/containerStory.ts';
 import { childOf, ear, eventEar, START } from '../support/stand.ts';
 
-/** Of its containers one mounts the volume. */
+/** Returns a pod with two containers, the first of which mounts the volume. */
 const podOf = (volume: Volume, version: string) => {
   const main = aContainer({ volumeMounts: [{ name: volume.name, mountPath: '/data' }] });
   return aPod({ volumes: [volume], containers: [main, aContainer({ name: 'other' })] }, { labels: { version } });
@@ -241,7 +241,7 @@ describe('C17: an image of a volume', () => {
     expect(story.asksOfLimiter()).toContain(`slot.release ${key}`);
   });
 
-  /** Finds no image, and has the pull of it fail. */
+  /** Reports the image as absent and fails its pull. */
   const failPull = (story: ReturnType<typeof imageStory>, reason: FailureReason = 'ErrImagePull') => {
     story.ports.answer('findImage', { imageRef: null, at: START });
     story.grant();

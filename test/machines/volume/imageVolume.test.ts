@@ -17,7 +17,7 @@ describe('C16: a pod whose image volume cannot be pulled', () => {
     story.ports.fail('pullImage', 'ErrImagePull');
     return story;
   };
-  /** The next try of the pull works. */
+  /** Lets the next attempt of the pull succeed. */
   const mend = (story: ReturnType<typeof heldPod>) => {
     story.ports.advance(10_000);
     story.ports.answer('pullImage', pulled(story.ports.now));

@@ -113,7 +113,7 @@ describe('C37: a volume that exposes objects', () => {
       story.ports.hold('mountVolume');
       if (when === 'mounting') story.start();
       else story.changed();
-      // Its back-off is long by now.
+      // Prolong the back-off.
       for (let times = 0; times < 6; times += 1) {
         story.ports.fail('mountVolume', 'FailedMount');
         story.ports.advance(story.ports.untilNext ?? 0);
@@ -130,7 +130,7 @@ describe('C37: a volume that exposes objects', () => {
       story.changed();
       story.ports.advance(0);
       expect(story.attempts()).toBe(attempts + 2);
-      // They change while it is being tried, which may have seen them as they were.
+      // They change during an attempt, which may have read the previous version.
       story.changed();
       story.ports.fail('mountVolume', 'FailedMount');
       expect(story.ports.untilNext).toBe(1_000);
@@ -143,7 +143,7 @@ describe('C37: a volume that exposes objects', () => {
 
 test.each<[string, Volume]>([
   ['an emptyDir', { name: 'data', emptyDir: {} }],
-  ['what shows its pod alone', { name: 'data', downwardAPI: { items: [] } }],
+  ['a volume that exposes only its pod', { name: 'data', downwardAPI: { items: [] } }],
 ])("%s ignores changes of its pod's objects", (_what, volume) => {
   const story = volumeStory(volume);
   story.ports.hold('mountVolume');
@@ -163,26 +163,26 @@ describe('C37: after a restart of the agent', () => {
   const story = (before: Parameters<typeof podStory>[0] = {}) => {
     const container = aContainer({ name: 'main', volumeMounts: [{ name: 'data', mountPath: '/data' }] });
     const pod = aPod({ volumes: [shown], containers: [container] });
-    const told = podStory({ pod, held: ['mountVolume'], ...before });
-    expect(told.state()).toBe('preparing.mountingVolumes');
-    told.ports.fail('mountVolume', 'FailedMount');
-    return told;
+    const failedStory = podStory({ pod, held: ['mountVolume'], ...before });
+    expect(failedStory.state()).toBe('preparing.mountingVolumes');
+    failedStory.ports.fail('mountVolume', 'FailedMount');
+    return failedStory;
   };
 
   test('a pod whose object is gone continues to run, and crashed containers wait', () => {
-    const told = story({
+    const failedStory = story({
       before: (world, pod) => {
         world.sandbox(pod);
         world.run(pod, 'main');
       },
     });
-    expect(told.containers()).toEqual({ main: 'running.steady' });
-    expect(told.view().containers).toMatchObject([{ now: { kind: 'running' } }]);
-    told.die('main-0-0', 1);
-    expect(told.containers()).toEqual({ main: 'pending.awaitingVolumes' });
-    told.ports.advance(500);
-    told.ports.answer('mountVolume', { kind: 'path', hostPath: '/data', own: true });
-    expect(told.containers()).toEqual({ main: 'running.steady' });
+    expect(failedStory.containers()).toEqual({ main: 'running.steady' });
+    expect(failedStory.view().containers).toMatchObject([{ now: { kind: 'running' } }]);
+    failedStory.die('main-0-0', 1);
+    expect(failedStory.containers()).toEqual({ main: 'pending.awaitingVolumes' });
+    failedStory.ports.advance(500);
+    failedStory.ports.answer('mountVolume', { kind: 'path', hostPath: '/data', own: true });
+    expect(failedStory.containers()).toEqual({ main: 'running.steady' });
   });
 
   test('a pod without running containers waits as usual', () => {

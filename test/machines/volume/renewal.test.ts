@@ -1,4 +1,4 @@
-/** A volume that shows a token, which does not hold forever. */
+/** Tests a volume with a service account token, which expires. */
 import { expect, test } from '@jest/globals';
 import type { Volume } from '../../../kubernetes/api/schema/volume.ts';
 import type { PodEvent } from '../../../machines/shared/events/events.ts';
@@ -20,7 +20,7 @@ const podOf = (version: string) => {
   return aPod({ volumes: [volume], containers: [main] }, { labels: { version } });
 };
 
-/** Mounted, with a token that is to be renewed 48 minutes from now. */
+/** Creates a mounted volume whose token is due for renewal in 48 minutes. */
 function tokenStory() {
   const ports: FakePorts = new FakePorts(START, new FakeWorld(() => ports.now).answers);
   ports.hold('mountVolume');

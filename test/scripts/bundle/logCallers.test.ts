@@ -32,7 +32,7 @@ test('each log statement of a bundle is found in its source by its position in a
   const [map, bundle] = outputFiles.map(({ text }) => text);
   if (map === undefined || bundle === undefined) throw new Error('no bundle');
   const callers = logCallers(bundle, map, inAscii);
-  // The bundle is the function that its banner begins.
+  // The banner of the bundle opens a function that contains the whole bundle.
   const run = new Script(inAscii(bundle), { filename: 'bundle.js' }).runInThisContext() as (module: object) => unknown;
   const { stacks } = run({ exports: {} }) as { readonly stacks: readonly string[] };
   const positions = stacks.slice(1).map((stack) => /:(\d+:\d+)\)?$/.exec(stack.split('\n')[2] ?? '')?.[1] ?? '');

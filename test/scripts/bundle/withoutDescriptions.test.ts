@@ -13,7 +13,7 @@ import { root } from '../../support/root.ts';
 const directory = mkdtempSync(join(tmpdir(), 'descriptions-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
-/** The machines as they are in the daemon's bundle. */
+/** Returns the machines as they are in the daemon's bundle. */
 async function bundledMachines(): Promise<readonly AnyStateMachine[]> {
   const { outputFiles } = await build({
     entryPoints: [join(root, 'machines/drawing/charts.ts')],
@@ -29,7 +29,7 @@ async function bundledMachines(): Promise<readonly AnyStateMachine[]> {
   return bundle.machines;
 }
 
-/** The definitions of machines as text, and the number of their descriptions. */
+/** Returns the definitions of machines as text without descriptions, and the number of their descriptions. */
 function definitionsOf(all: readonly AnyStateMachine[]) {
   let descriptions = 0;
   const text = JSON.stringify(all.map(definitionOf), (key, value) => {
@@ -45,6 +45,6 @@ test('the machines in the daemon differ only in their missing descriptions', asy
   const original = definitionsOf(machines);
   expect(bundled.text).toBe(original.text);
   expect(original.descriptions).toBeGreaterThan(250);
-  // Descriptions that a function puts into several states remain.
+  // Descriptions that a function adds to several states remain.
   expect(bundled.descriptions).toBeLessThan(10);
 });

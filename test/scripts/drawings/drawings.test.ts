@@ -15,7 +15,7 @@ import { root } from '../../support/root.ts';
 const drawings = await drawAll(root);
 const byName = [...drawings];
 
-/** The most that one drawing may weigh on its way to a browser. */
+/** Maximum size of a drawing in bytes when sent to a browser. */
 const MOST_BYTES = 15_000;
 
 const machineOf = ({ machine }: Drawing) => {
@@ -30,7 +30,10 @@ const contains = (outer: DrawnState, inner: DrawnState): boolean =>
   outer.x + outer.width >= inner.x + inner.width &&
   outer.y + outer.height >= inner.y + inner.height;
 
-/** A folded row stands for what is in the state before its `.*`. */
+/**
+ * Whether a state is inside `outer`. The name of a folded row ends in `.*` and represents the states inside the state
+ * before it.
+ */
 const isIn = (state: string, outer: string) => state !== outer && isInside(state.replace(/[.][*]$/, '.x'), outer);
 
 const labelBoxes = ({ ways }: Drawing): Rectangle[] =>
@@ -47,7 +50,7 @@ const labelBoxes = ({ ways }: Drawing): Rectangle[] =>
     ];
   });
 
-/** Whether a point is on the edge of a box, or within its head. */
+/** Whether a point is on the edge of a box or in its header. */
 const touches = ([x, y]: readonly [number, number], box: DrawnState): boolean =>
   x >= box.x - 1 && x <= box.x + box.width + 1 && y >= box.y - 1 && y <= box.y + box.height + 1;
 

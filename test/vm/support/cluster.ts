@@ -10,7 +10,6 @@ import { configureNode, inVm, NODE_NAME, restartUnit, run, sshConfigFile, writeF
 const KUBECONFIG = '/etc/kubernetes/kubeconfig';
 const PODS = '/api/v1/namespaces/default/pods';
 
-/** A node's condition. */
 interface Condition {
   readonly type: string;
   readonly status: string;
@@ -29,7 +28,6 @@ export interface VmCluster {
   conditionBecomes(type: string, status: 'True' | 'False'): Promise<void>;
   /** Returns the messages of all events with this reason. */
   eventMessages(reason: string): Promise<string[]>;
-  /** Returns the Node. */
   node(): Promise<Readonly<Record<string, unknown>>>;
   end(): Promise<void>;
 }

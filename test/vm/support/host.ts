@@ -1,4 +1,4 @@
-/** The virtual machine that `npm run vm` has booted, with statelet installed as a service of its systemd. */
+/** The virtual machine that `npm run vm` has booted, with statelet installed as a systemd service. */
 import { basename, dirname, join } from 'node:path';
 import * as z from 'zod/mini';
 import { lookUp } from '../../../base/values/lookUp.ts';
@@ -9,10 +9,10 @@ import { noAbort } from '../../e2e/support/containerd.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 import type { Manifest } from '../../e2e/support/manifests.ts';
 
-/** The name of the node: the pod `web` is `web-vm`. */
+/** The name of the node. The static pod `web` is `web-vm`. */
 export const NODE_NAME = 'vm';
 
-/** Time limit in milliseconds for anything in the machine, which is slow where it is emulated. */
+/** Time limit in milliseconds for any operation on the machine, which is slow if it is emulated. */
 const LIMIT_MS = 600_000;
 
 export const ROOT_DIR = '/var/lib/statelet/run';
@@ -30,14 +30,14 @@ export const sshConfigFile = () => {
 export const run = async (command: string): Promise<string> =>
   (await runInVm(sshConfigFile(), command, { signal: noAbort })).trim();
 
-/** Writes a file at one moment. The agent ignores files whose names start with a dot. */
+/** Writes a file atomically. The agent ignores files whose names start with a dot. */
 export function writeFile(path: string, content: string): Promise<string> {
   const [directory, next] = [dirname(path), join(dirname(path), `.next-${basename(path)}`)];
   const command = `mkdir -p ${directory} && cat > ${next} && mv ${next} ${path}`;
   return runInVm(sshConfigFile(), command, { signal: noAbort, input: content });
 }
 
-/** Waits until a look into the machine succeeds. */
+/** Polls the machine until `look` succeeds. */
 export const inVm = <T>(what: string, look: () => T | Promise<T>) => eventually(what, look, LIMIT_MS);
 
 /**
@@ -68,13 +68,13 @@ export async function startNode(
   await inVm('the agent responds', pods);
 }
 
-/** Properties of a unit by their names, as `systemctl show` prints them. */
+/** Returns properties of a unit by name, as `systemctl show` prints them. */
 export async function unitProperties(unit: string, ...names: readonly string[]): Promise<Record<string, string>> {
   const output = await run(`systemctl show ${unit} --property=${names.join(',')}`);
   return Object.fromEntries(output.split('\n').map((line) => line.split(/=(.*)/s).slice(0, 2)));
 }
 
-/** Returns the text that the node's HTTPS API responds at a path, requested as the documentation describes it. */
+/** Returns the text with which the node's HTTPS API responds at a path, requested as documented. */
 export function queryText(path: string): Promise<string> {
   const token = `$(cat ${ROOT_DIR}/statelet/server-token)`;
   const url = `https://localhost:10250${path}`;
@@ -93,7 +93,7 @@ const eventListSchema = z.looseObject({ items: z.array(z.looseObject({ reason: z
 
 type RecordedEvents = z.infer<typeof eventListSchema>['items'];
 
-/** Returns all pods of the node. The node's list is null if there are none, as a kubelet's. */
+/** Returns all pods of the node. As with the kubelet, the node's list is null if there are none. */
 async function pods(): Promise<Pod[]> {
   const list = podListSchema.parse(await queryNode('/pods'));
   return list.items === null ? [] : readPodList(list);
@@ -112,7 +112,7 @@ export async function removePods(...names: readonly string[]): Promise<void> {
   await inVm('the pods are gone', async () => !(await pods()).some(({ metadata }) => nodeNames.has(metadata.name)));
 }
 
-/** Waits until the pod of this manifest's name is as the look wants it, and returns what the look returns. */
+/** Waits until `look` accepts the pod of the manifest with this name, and returns the result of `look`. */
 export async function podUntil<T>(what: string, name: string, look: (pod: Pod) => T) {
   let last: Pod | undefined;
   try {
@@ -135,7 +135,7 @@ export const runningPod = (name: string): Promise<Pod> =>
 
 const CGROUPS = '/sys/fs/cgroup';
 
-/** Returns a file of a cgroup, trimmed. */
+/** Returns the contents of a cgroup file, trimmed. */
 export const cgroupFile = (cgroup: string, name: string): Promise<string> => run(`cat ${CGROUPS}/${cgroup}/${name}`);
 
 /** Returns the IDs of the processes in a cgroup and below it. */
@@ -164,7 +164,7 @@ const sliceId = ({ metadata: { uid } }: Pod): string => uid.replaceAll('-', '_')
 /** Returns the cgroup of a pod's only container. */
 export const containerCgroup = (pod: Pod): string => `${podSlice(pod)}/${containerScope(pod)}`;
 
-/** Returns the name of the cgroup of a pod's only container below the pod's. */
+/** Returns the name of the cgroup of a pod's only container, relative to the pod's slice. */
 export const containerScope = ({ status }: Pod): string =>
   `cri-containerd-${status?.containerStatuses?.[0]?.containerID?.replace('containerd://', '')}.scope`;
 

@@ -231,11 +231,11 @@ describe('what comes next', () => {
   test('contains no names of guards or events from the code', () => {
     const labels = machines.flatMap((machine) => describeTransitions(machine).map(({ label }) => label));
     expect(labels.filter((label) => label.includes('['))).not.toEqual([]);
-    const said = labels.flatMap((label) => conditionText(label) ?? []);
+    const texts = labels.flatMap((label) => conditionText(label) ?? []);
     // "ConfigMap" is a Kubernetes kind.
     const isCode = (text: string) => /[[\]]|[a-z]\.[a-z]|[a-z][A-Z]/.test(text.replaceAll('ConfigMap', ''));
-    expect(said.filter(isCode)).toEqual([]);
-    expect(new Set(said).size).toBeGreaterThan(40);
+    expect(texts.filter(isCode)).toEqual([]);
+    expect(new Set(texts).size).toBeGreaterThan(40);
   });
 });
 

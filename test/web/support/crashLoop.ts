@@ -22,7 +22,7 @@ export const state = (at: number, actor: string, to: string, tag: string): Line 
   state: to,
   tag,
 });
-const asked = (at: number, actor: string, port: string, about = ''): Line => ({
+const portCall = (at: number, actor: string, port: string, about = ''): Line => ({
   kind: 'asked',
   at,
   actor,
@@ -60,19 +60,19 @@ function launch(at: number, container: string, attempt: number, running: readonl
   const name = container.split('/').at(-1) ?? '';
   const call = (place: string) => `${container}/0.container.launching.creatingContainer.${place}`;
   return [
-    asked(at, `${image}/0.image.checking`, 'findImage', 'app:1'),
+    portCall(at, `${image}/0.image.checking`, 'findImage', 'app:1'),
     state(at, image, 'checking', 'working'),
     state(at, container, 'pending.gettingImage', 'working'),
     answer(at + 2, `${image}/0.image.checking`, 'findImage', 2),
     event(at + 2, 'Pulled', name),
     state(at + 2, container, 'launching.readyToCreate', 'waiting'),
     state(at + 2, container, 'launching.creatingContainer.queued', 'waiting'),
-    asked(at + 2, call('creating'), 'createContainer', attempt === 0 ? name : `${name} attempt ${attempt}`),
+    portCall(at + 2, call('creating'), 'createContainer', attempt === 0 ? name : `${name} attempt ${attempt}`),
     state(at + 2, container, 'launching.creatingContainer.creating', 'working'),
     state(at + 2, image, 'found', 'steady'),
     answer(at + 12, call('creating'), 'createContainer', 10),
     event(at + 12, 'Created', name),
-    asked(at + 12, call('starting'), 'startContainer', name),
+    portCall(at + 12, call('starting'), 'startContainer', name),
     state(at + 12, container, 'launching.creatingContainer.starting', 'working'),
     answer(at + 80, call('starting'), 'startContainer', 68),
     event(at + 80, 'Started', name),
@@ -81,7 +81,7 @@ function launch(at: number, container: string, attempt: number, running: readonl
   ];
 }
 
-/** The runtime reports the exit. The container then waits for its next run, or has just started it. */
+/** Returns the lines of a reported exit. If `waits`, the container then enters its back-off. */
 function end(at: number, waits: boolean): Line[] {
   const seen: Line = {
     kind: 'entered',
@@ -100,7 +100,7 @@ function end(at: number, waits: boolean): Line[] {
 export function tryOf(at: number, probe = READINESS, after = 'passing.waiting', before = 'passing'): Line[] {
   return [
     elapsed(at, `${probe}/0.probe.${before}.waiting`),
-    asked(at, `${probe}/0.probe.${before}.probing`, 'runProbe', 'proxy readiness'),
+    portCall(at, `${probe}/0.probe.${before}.probing`, 'runProbe', 'proxy readiness'),
     state(at, probe, `${before}.probing`, 'working'),
     answer(at + 30, `${probe}/0.probe.${before}.probing`, 'runProbe', 30),
     state(at + 30, probe, after, 'waiting'),
@@ -127,7 +127,7 @@ function runs(): Line[] {
 }
 
 const mounting = (name: string): Line[] => [
-  asked(BEGAN + 2, `${POD}/volume/${name}/0.volume.mounting`, 'mountVolume', name),
+  portCall(BEGAN + 2, `${POD}/volume/${name}/0.volume.mounting`, 'mountVolume', name),
   state(BEGAN + 2, `${POD}/volume/${name}`, 'mounting', 'working'),
 ];
 const mounted = (name: string): Line[] => [
@@ -148,7 +148,7 @@ function beginning(): Line[] {
     ...mounted('tmp'),
     state(at + 4, PROXY, 'pending.waiting', 'waiting'),
     state(at + 4, API, 'pending.waiting', 'waiting'),
-    asked(at + 4, `${POD}/0.pod.sandboxing.creatingSandbox.creating`, 'runSandbox'),
+    portCall(at + 4, `${POD}/0.pod.sandboxing.creatingSandbox.creating`, 'runSandbox'),
     state(at + 4, POD, 'sandboxing.creatingSandbox.creating', 'working'),
     answer(at + 90, `${POD}/0.pod.sandboxing.creatingSandbox.creating`, 'runSandbox', 86),
     state(at + 90, POD, 'active.running.steady', 'steady'),

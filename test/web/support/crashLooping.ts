@@ -47,7 +47,7 @@ const taken: TakenTransitions = {
   ],
 };
 
-/** The container in its back-off. */
+/** The container while it is in back-off. */
 export const crashLooping: ChartActor = {
   state: 'ended.backingOff',
   tags: ['retrying'],

@@ -92,7 +92,7 @@ export const longDetail = (path: string): ActorDetail => ({
   log: { lines: longLines },
 });
 
-/** Stays in every state of every machine. */
+/** Returns a history in which the actor has been in every state of every machine. */
 export const longHistory = (path: string, drawings: Iterable<Drawing>): ActorHistory => ({
   ...apiHistory,
   path,
@@ -146,7 +146,7 @@ export const longObject: ShownObject = {
   },
 };
 
-/** The runs of the failing container. */
+/** Returns the story of the failing container's runs. */
 export const longStory = (uid: string, from: number, to: number): Story => {
   const pod = `pod/${uid}`;
   const api = `${pod}/container/${CONTAINER}`;

@@ -219,7 +219,7 @@ const ownActors = [
   }),
 ];
 
-/** The node with these pods. */
+/** Returns the snapshot of a node with these pods. */
 export const snapshotWith = (pods: readonly ReturnType<typeof podOnPage>[], at = NOW): Snapshot => ({
   at,
   mode: 'live',
@@ -247,7 +247,7 @@ export const snapshotWith = (pods: readonly ReturnType<typeof podOnPage>[], at =
   recorded: { from: at - 1_800_000, to: at },
 });
 
-/** The node of the design. */
+/** The snapshot of the node in the design of the page. */
 export const designSnapshot = snapshotWith([...others.slice(3), checkout, ...others.slice(0, 3)]);
 
 export const API = 'pod/uid-checkout-api/container/api';
@@ -296,7 +296,7 @@ export const evictionDetail: ActorDetail = {
   nextEvictions: ['memory.available: the first pod to be evicted would be shop/cart, because it has priority 0'],
 };
 
-/** The history of that container. */
+/** The history of the container in back-off. */
 export const apiHistory: ActorHistory = {
   path: API,
   at: NOW,

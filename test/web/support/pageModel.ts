@@ -43,7 +43,7 @@ export function pageModel({
   return { page, written };
 }
 
-/** Waits until a condition holds, because responses take a few turns of the event loop. */
+/** Waits until a condition holds, because responses take several turns of the event loop. */
 export async function until(holds: () => boolean): Promise<void> {
   for (let turn = 0; turn < 1_000 && !holds(); turn++) await Promise.resolve();
   if (!holds()) throw new Error('it does not come to be so');

@@ -25,7 +25,7 @@ import { apiDetail, apiHistory, checkoutObject, designSnapshot, evictionDetail }
 
 const build = `await (await import('./scripts/bundle/buildPage.mjs')).buildPage(await import('esbuild'));`;
 
-/** A node whose changes are scripted by a test. */
+/** A node whose changes a test scripts. */
 export class NodeOnPage implements InspectedNode {
   #snapshot: Snapshot;
   readonly #viewers = new Set<(frame: Frame) => void>();

@@ -1,4 +1,4 @@
-/** A page with the crash-looping pod. Its requests are answered when the test says so. */
+/** A page with the crash-looping pod. The test decides when requests are answered. */
 import type { ShownActor, Snapshot, Story } from '../../../inspect/protocol.ts';
 import { createPage } from '../../../web/model/page.ts';
 import type { ServerClient } from '../../../web/model/server/serverClient.ts';
@@ -8,7 +8,7 @@ import { API, BEGAN, crashLoop, NOW, POD, UID } from './crashLoop.ts';
 
 const RECORDED = { from: NOW - 1_800_000, to: NOW };
 
-/** The fields of an actor that the tests use. */
+/** Returns an actor with the fields that the tests use. */
 export const actorAt = (path: string, more: Partial<ShownActor> = {}): ShownActor => ({
   path,
   id: path,
@@ -68,7 +68,7 @@ export function storyBetween(uid: string, from: number, to: number): Story {
   return { from, to, before: [], lines };
 }
 
-const unasked = () => Promise.reject(new Error('this is not asked here'));
+const unexpectedRequest = () => Promise.reject(new Error('this is not asked here'));
 
 interface Options {
   readonly first?: Snapshot;
@@ -77,7 +77,7 @@ interface Options {
 
 /** Creates a page that follows the story, with `api` selected. */
 export function storyPage({ first: initialSnapshot = snapshotAt(NOW, 'live'), story }: Options = {}) {
-  const asked: { readonly uid: string; readonly from: number; readonly to: number }[] = [];
+  const requests: { readonly uid: string; readonly from: number; readonly to: number }[] = [];
   const moments: number[] = [];
   let clock = NOW;
   const page = createPage({
@@ -87,19 +87,19 @@ export function storyPage({ first: initialSnapshot = snapshotAt(NOW, 'live'), st
     client: {
       entry: async () => ({ value: null, heldBack: 0 }),
       story: (uid, from, to) => {
-        asked.push({ uid, from, to });
+        requests.push({ uid, from, to });
         return story ? story(uid, from, to) : Promise.resolve(storyBetween(uid, from, to));
       },
       snapshot: (at) => {
         moments.push(at);
         return Promise.resolve(snapshotAt(at, 'past'));
       },
-      rail: unasked,
-      detail: unasked,
-      actorHistory: unasked,
-      log: unasked,
-      object: unasked,
-      drawing: unasked,
+      rail: unexpectedRequest,
+      detail: unexpectedRequest,
+      actorHistory: unexpectedRequest,
+      log: unexpectedRequest,
+      object: unexpectedRequest,
+      drawing: unexpectedRequest,
     },
   });
   page.selectedPath.value = API;
@@ -109,7 +109,7 @@ export function storyPage({ first: initialSnapshot = snapshotAt(NOW, 'live'), st
     page,
     storyState,
     stop,
-    asked,
+    requests,
     moments,
     view: createStoryView(page, storyState),
     /** Waits until the responses have been processed. */

@@ -2,8 +2,8 @@
 import type { Page } from 'playwright-core';
 
 /**
- * Runs in the page. A text box is a line of a text, as far as none of its ancestors clips it. The boxes are reduced to what
- * the letters cover: the font's own space above and below them may overlap.
+ * Runs in the page. A text box is one line of a text, without the parts that an ancestor clips. Each box is reduced to
+ * the letters, because the font's space above and below them may overlap.
  */
 const FIND_OVERLAPS = `(() => {
   const clips = (element) => {

@@ -1,4 +1,7 @@
-/** A cluster of one node with real containers, of which nothing is spared for some seconds; then all has to be as it should. */
+/**
+ * A cluster of one node with real containers. For some seconds, faults affect every part of it. Afterwards everything
+ * must reach its desired state.
+ */
 import { connectCri } from '../../../../cri/client/connectCri.ts';
 import { layoutOf } from '../../../../cri/managed/layout.ts';
 import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
@@ -20,14 +23,14 @@ import { drawnSchedule } from './schedule.ts';
 import { Wreckers } from './wreak.ts';
 
 /**
- * Lives through what the seed draws, for so many milliseconds; throws what does not hold then. Gives how long it took, in
- * milliseconds, from the calm on until all was as it should be.
+ * Runs the schedule of the seed for `ms` milliseconds, and throws if the cluster does not reach its desired state
+ * afterwards. Returns the time in milliseconds from the end of the faults until it did.
  */
 export async function chaos(seed: number, ms: number): Promise<number> {
   const cluster = await testCluster();
   let outcome: { readonly marks: TraceMarks; readonly tookMs: number };
   try {
-    outcome = await livedThrough(cluster, seed, ms);
+    outcome = await runSchedule(cluster, seed, ms);
   } finally {
     await cluster.end();
   }
@@ -36,7 +39,7 @@ export async function chaos(seed: number, ms: number): Promise<number> {
   return outcome.tookMs;
 }
 
-async function livedThrough(cluster: TestCluster, seed: number, ms: number) {
+async function runSchedule(cluster: TestCluster, seed: number, ms: number) {
   const { node, agent } = cluster;
   const { socket } = layoutOf(node.containerdDirectory);
   const [users, history] = [new Users(cluster), new History()];
@@ -49,7 +52,7 @@ async function livedThrough(cluster: TestCluster, seed: number, ms: number) {
     await wreckers.wreak(drawnSchedule(seed, ms));
     await wreckers.calm();
     const calmAt = performance.now();
-    await settles('users have what they waited for', async () => (users.areDone() ? [] : ['they wait']));
+    await settles('users have what they waited for', async () => (users.areIdle() ? [] : ['they wait']));
     const wrong = async () => {
       const wanted = { pods: users.expected, withoutExitCode: await withoutExitCode(cri) };
       const there = await apiPods(cluster);
@@ -57,7 +60,7 @@ async function livedThrough(cluster: TestCluster, seed: number, ms: number) {
         ...(await wrongInApi(cluster, wanted)),
         ...(await wrongInRuntime(cluster, cri)),
         ...(await wrongRuns(cluster, there, wanted)),
-        ...replaced(before, there),
+        ...replacedContainers(before, there),
       ];
     };
     await settles('all is as it should be', wrong);
@@ -65,15 +68,15 @@ async function livedThrough(cluster: TestCluster, seed: number, ms: number) {
     await wreckers.restartAgent();
     await settles('it stays so', async () => [...(await wrong()), ...(await leftBehind(cluster, cri))]);
     const past = [
-      ...history.misfits(),
-      ...[...users.deleted].filter(([, { waited }]) => waited).flatMap(([uid]) => history.lastWordOf(uid)),
+      ...history.impossibleChanges(),
+      ...[...users.deleted].filter(([, { waited }]) => waited).flatMap(([uid]) => history.lastStatusProblems(uid)),
       ...(history.countOf(`${STATIC}-node`) === 1 ? [] : ['the static pod has had several mirrors']),
     ];
     if (past.length > 0) throw new Error(`in between:\n${past.join('\n')}`);
     return { marks: await marksOf(node.containerdDirectory), tookMs };
   } catch (cause) {
     const schedule = JSON.stringify(drawnSchedule(seed, ms));
-    throw new Error(`seed ${seed} for ${ms} ms: ${textOf(cause)}\n${schedule}\n${wreckers.said}`, { cause });
+    throw new Error(`seed ${seed} for ${ms} ms: ${textOf(cause)}\n${schedule}\n${wreckers.output}`, { cause });
   } finally {
     unfollow();
     cri.close();
@@ -95,8 +98,8 @@ async function allRun(cluster: TestCluster, count: number): Promise<Pod[]> {
   return pods;
 }
 
-/** The containers that were there before, of pods that still are, and are others now. */
-function replaced(before: readonly Pod[], after: readonly Pod[]): string[] {
+/** Lists the existing pods whose containers have been replaced. */
+function replacedContainers(before: readonly Pod[], after: readonly Pod[]): string[] {
   return before.flatMap((pod) => {
     const now = after.find(({ metadata }) => metadata.uid === pod.metadata.uid);
     if (now === undefined)

@@ -1,4 +1,4 @@
-/** What has to hold once all is calm. */
+/** The conditions that must hold once all faults are over. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readPodList } from '../../../../cli/commands/get/readPods.ts';
@@ -16,18 +16,18 @@ import { type Expected, type Fate, NAMESPACE, STATIC } from './pods.ts';
 
 const [RUNNING, READY] = [1, 0];
 
-/** What all is to come to. */
+/** The desired state at the end. */
 export interface Wanted {
-  /** Those that are to be there, by name. */
+  /** The pods that must exist, by name. */
   readonly pods: ReadonlyMap<string, Expected>;
-  /** The IDs, as in statuses, of containers of which the runtime no longer knows the exit code. */
+  /** The container IDs, as in statuses, whose exit codes the runtime has lost. */
   readonly withoutExitCode: ReadonlySet<string>;
 }
 
 /**
- * Returns the statuses' IDs of the containers whose exit codes the runtime itself reports as lost. containerd 1.6 loses
- * an exit code if it is killed between its deletion of the task and its record of the exit. From 1.7 on it also loses
- * that of a container that exits while containerd is down.
+ * Returns the container IDs, as in statuses, whose exit codes the runtime itself reports as lost. containerd 1.6 loses
+ * an exit code if it is killed after it has deleted the task and before it has recorded the exit. Since 1.7, it also
+ * loses the exit code of a container that exits while containerd is down.
  */
 export async function withoutExitCode(cri: Cri): Promise<ReadonlySet<string>> {
   const { containers } = await cri.listContainers({ filter: undefined }, { signal: noAbort });
@@ -40,7 +40,7 @@ export async function withoutExitCode(cri: Cri): Promise<ReadonlySet<string>> {
   return new Set(lost.flat());
 }
 
-/** Looks until nothing is wrong any more; throws what still is when the time is over. */
+/** Polls until `look` returns no more problems. Throws the remaining ones when the time limit is reached. */
 export async function settles(what: string, look: () => Promise<readonly string[]>): Promise<void> {
   await eventually(what, async () => {
     const wrong = await look();
@@ -61,7 +61,10 @@ export async function apiPods({ server }: TestCluster): Promise<Pod[]> {
 const isMirror = ({ metadata: { annotations } }: Pod): boolean =>
   annotations !== undefined && Object.hasOwn(annotations, 'kubernetes.io/config.mirror');
 
-/** What is wrong with the pods of the API, and with what the node knows of them. */
+/**
+ * Lists problems of the pods at the API server, compared with the desired state and with the pods that the node
+ * reports.
+ */
 export async function wrongInApi(cluster: TestCluster, wanted: Wanted): Promise<string[]> {
   const [pods, own] = [await apiPods(cluster), await cluster.node.pods()];
   const names = [...[...wanted.pods.keys()].map((name) => `${NAMESPACE}/${name}`), `default/${STATIC}-node`].sort();
@@ -70,7 +73,7 @@ export async function wrongInApi(cluster: TestCluster, wanted: Wanted): Promise<
   return [
     ...unlike,
     ...pods.flatMap((pod) => wrongWith(pod, wanted)),
-    ...pods.flatMap((pod) => untold(pod, own)),
+    ...pods.flatMap((pod) => statusDifference(pod, own)),
     ...(await wrongWithNode(cluster)),
   ];
 }
@@ -83,8 +86,8 @@ function wrongWith(pod: Pod, wanted: Wanted): string[] {
   const { exitCode } = main?.state?.terminated ?? {};
   const phaseThen = expected.fate === 'runs' ? 'Running' : exitCode === 0 ? 'Succeeded' : 'Failed';
   const isFine = (status: ContainerStatus | undefined, fate: Fate) => {
-    const lost = endsOfLost(status, expected, wanted);
-    return isOnlyRun(status, expected.isMadeMeanwhile ? lost : []) && hasCome(status, fate, lost);
+    const lost = lostReasons(status, expected, wanted);
+    return isOnlyRun(status, expected.isCreatedDuringFaults ? lost : []) && hasReached(status, fate, lost);
   };
   return [
     ...(uid === expected.uid ? [] : [`pod ${name} is ${uid}, not ${expected.uid}`]),
@@ -94,43 +97,43 @@ function wrongWith(pod: Pod, wanted: Wanted): string[] {
   ];
 }
 
-/** Of a mirror: what the static pod is to come to. */
+/** Returns the desired state of a pod. That of a mirror pod is the desired state of its static pod. */
 function expectedOf(pod: Pod, { pods }: Wanted): Expected | undefined {
   const { name, uid } = pod.metadata;
-  return isMirror(pod) ? { uid, fate: 'runs', isMadeMeanwhile: false } : pods.get(name);
+  return isMirror(pod) ? { uid, fate: 'runs', isCreatedDuringFaults: false } : pods.get(name);
 }
 
 /**
- * The reasons of runs that no agent could have saved: of one whose start is cut off with the agent or the runtime, and of
- * one whose exit code the runtime has lost.
+ * Returns the reasons of terminated runs that no agent could have preserved: those whose start was interrupted when the
+ * agent or the runtime was killed, and those whose exit codes the runtime has lost.
  */
-function endsOfLost(
+function lostReasons(
   status: ContainerStatus | undefined,
-  { isMadeMeanwhile }: Expected,
+  { isCreatedDuringFaults }: Expected,
   { withoutExitCode }: Wanted,
 ): readonly string[] {
-  if (isMadeMeanwhile) return ['StartError', 'Unknown', 'ContainerStatusUnknown'];
+  if (isCreatedDuringFaults) return ['StartError', 'Unknown', 'ContainerStatusUnknown'];
   return withoutExitCode.has(status?.containerID ?? '') ? ['Unknown'] : [];
 }
 
-/** Whether there was no run before, or only those that are lost. */
+/** Whether this is the only run, apart from lost ones. */
 function isOnlyRun(status: ContainerStatus | undefined, lost: readonly string[]): boolean {
   const { restartCount, lastState } = status ?? {};
   const { reason } = lastState?.terminated ?? {};
   return reason === undefined ? restartCount === 0 : lost.includes(reason);
 }
 
-function hasCome(status: ContainerStatus | undefined, fate: Fate, lost: readonly string[]): boolean {
+function hasReached(status: ContainerStatus | undefined, fate: Fate, lost: readonly string[]): boolean {
   const { state, ready } = status ?? {};
   if (fate === 'runs') return state?.running !== undefined && ready === true;
   const { exitCode, reason = '' } = state?.terminated ?? {};
   return lost.includes(reason) || (exitCode === fate && reason === (fate === 0 ? 'Completed' : 'Error'));
 }
 
-/** What the API does not have as the node has it. */
-function untold({ metadata: { namespace, name }, status }: Pod, own: readonly Pod[]): string[] {
+/** Describes the difference between a pod's status at the API server and the status that the node reports. */
+function statusDifference({ metadata: { namespace, name }, status }: Pod, own: readonly Pod[]): string[] {
   const known = own.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
-  const [told, mine] = [status, known?.status].map((each) =>
+  const [reported, mine] = [status, known?.status].map((each) =>
     JSON.stringify(
       [
         each?.phase,
@@ -148,10 +151,10 @@ function untold({ metadata: { namespace, name }, status }: Pod, own: readonly Po
       sorted,
     ),
   );
-  return told === mine ? [] : [`the API has pod ${name} as ${told}, the node as ${mine}`];
+  return reported === mine ? [] : [`the API has pod ${name} as ${reported}, the node as ${mine}`];
 }
 
-/** The fields of an object in one order. */
+/** Sorts the fields of objects, as a replacer of JSON.stringify. */
 const sorted = (_name: string, value: unknown): unknown =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
@@ -168,13 +171,13 @@ async function wrongWithNode({ server }: TestCluster): Promise<string[]> {
   ];
 }
 
-/** What is wrong with what really runs: it has to be what the API says. */
+/** Lists differences between what the runtime runs and what the API server shows. */
 export async function wrongInRuntime(cluster: TestCluster, cri: Cri): Promise<string[]> {
   const pods = await apiPods(cluster);
   const { containers } = await cri.listContainers({ filter: undefined }, { signal: noAbort });
   const { items } = await cri.listPodSandbox({ filter: undefined }, { signal: noAbort });
   const runs = pods.flatMap(containersOf).filter(({ state }) => state?.running);
-  const told = runs.map(({ containerID = '' }) => containerID.replace('containerd://', '')).sort();
+  const reported = runs.map(({ containerID = '' }) => containerID.replace('containerd://', '')).sort();
   const real = containers
     .filter(({ state }) => state === RUNNING)
     .map(({ id }) => id)
@@ -188,29 +191,32 @@ export async function wrongInRuntime(cluster: TestCluster, cri: Cri): Promise<st
     .map(({ metadata }) => metadata?.uid ?? '')
     .sort();
   return [
-    ...(`${told}` === `${real}` ? [] : [`containers ${real} run, not ${told}`]),
+    ...(`${reported}` === `${real}` ? [] : [`containers ${real} run, not ${reported}`]),
     ...(`${uids}` === `${ready}` ? [] : [`sandboxes of ${ready} are ready, not of ${uids}`]),
   ];
 }
 
-/** That of the static pod for its mirror. */
+/** Returns the pod's UID at the runtime. For a mirror pod, this is the UID of its static pod. */
 const uidAtRuntime = ({ metadata: { uid, annotations } }: Pod): string =>
   annotations?.['kubernetes.io/config.mirror'] ?? uid;
 
-/** How often containers have really begun that should have begun once, or as often as they were restarted. */
+/**
+ * Lists the containers that have not run exactly once or, if they were created during the faults, that have run more
+ * often than their restart count allows.
+ */
 export async function wrongRuns({ node: { shared } }: TestCluster, pods: readonly Pod[], wanted: Wanted) {
   const found = pods.flatMap((pod) =>
     containersOf(pod).map(async ({ name, restartCount }) => {
       const file = join(shared, `${uidAtRuntime(pod)}.${name}`);
-      const begun = (await readFile(file, 'utf8').catch(() => '')).split('\n').length - 1;
-      const isFine = expectedOf(pod, wanted)?.isMadeMeanwhile ? begun <= restartCount + 1 : begun === 1;
-      return isFine ? [] : [`container ${name} of ${pod.metadata.name} has begun ${begun} times`];
+      const runCount = (await readFile(file, 'utf8').catch(() => '')).split('\n').length - 1;
+      const isFine = expectedOf(pod, wanted)?.isCreatedDuringFaults ? runCount <= restartCount + 1 : runCount === 1;
+      return isFine ? [] : [`container ${name} of ${pod.metadata.name} has begun ${runCount} times`];
     }),
   );
   return (await Promise.all(found)).flat();
 }
 
-/** What is left of pods that are no more, or that have ended: sandboxes, directories, mounts, logs, cgroups. */
+/** Lists what is left of deleted and completed pods: sandboxes, directories, mounts, logs and cgroups. */
 export async function leftBehind(cluster: TestCluster, cri: Cri): Promise<string[]> {
   const { rootDir, podLogs, containerdDirectory } = cluster.node;
   const pods = await apiPods(cluster);
@@ -240,7 +246,7 @@ export async function leftBehind(cluster: TestCluster, cri: Cri): Promise<string
   ];
 }
 
-/** Those of pods, in the hierarchy of memory. */
+/** Returns the cgroups of pods in the hierarchy of the memory controller. */
 async function podCgroups(parent: string): Promise<string[]> {
   const root = findHierarchy(await readHierarchies(), 'memory')?.root ?? '';
   const names = await readdir(join(root, parent, 'kubepods'), { recursive: true }).catch(() => []);

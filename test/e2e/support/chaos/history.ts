@@ -1,4 +1,4 @@
-/** What others have seen of the pods meanwhile: each has a history that one pod can have. */
+/** The history of each pod as seen by a watch, which must be one that a single pod can have. */
 import { readWatchEvent } from '../../../../cli/commands/get/readPods.ts';
 import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
 import type { ContainerStatus, PodStatus } from '../../../../kubernetes/api/schema/status.ts';
@@ -8,11 +8,11 @@ const PHASES = ['Pending', 'Running', 'Succeeded', 'Failed'];
 const rankOf = (status: PodStatus | undefined): number => Math.min(PHASES.indexOf(status?.phase ?? 'Pending'), 2);
 
 export class History {
-  /** All versions of each pod, by its UID. */
+  /** All versions of each pod, by UID. */
   readonly #versions = new Map<string, Pod[]>();
   readonly #gone = new Set<string>();
 
-  /** Until the function that it gives is called. */
+  /** Watches the pods until the returned function is called. */
   follow({ server }: TestCluster): Promise<() => void> {
     return server.watch('/api/v1/pods?watch=true', (line) => {
       const { type, pod } = readWatchEvent(line);
@@ -22,36 +22,38 @@ export class History {
     });
   }
 
-  /** How many pods there were of this name. */
+  /** Returns the number of pods that have had this name. */
   countOf(name: string): number {
     return [...this.#versions.values()].filter((pods) => pods.at(-1)?.metadata.name === name).length;
   }
 
-  /** What no pod can have come through. */
-  misfits(): string[] {
+  /** Lists impossible status changes. */
+  impossibleChanges(): string[] {
     return [...this.#versions.values()].flatMap((pods) =>
-      pods.slice(1).flatMap((pod, index) => steps(pods[index]?.status, pod.status).map((what) => of(pod, what))),
+      pods
+        .slice(1)
+        .flatMap((pod, index) => statusProblems(pods[index]?.status, pod.status).map((what) => problem(pod, what))),
     );
   }
 
-  /** What is wrong with the last word about a pod that has been deleted, and whose end has been waited for. */
-  lastWordOf(uid: string): string[] {
+  /** Lists problems of the last status of a deleted pod whose deletion was awaited. */
+  lastStatusProblems(uid: string): string[] {
     const pod = this.#versions.get(uid)?.at(-1);
     if (pod === undefined || !this.#gone.has(uid)) return [`pod ${uid} is not gone`];
     const { containerStatuses: all = [] } = pod.status ?? {};
     const running = all.filter(({ state }) => state?.terminated === undefined && state?.waiting === undefined);
-    return running.map(({ name }) => of(pod, `container ${name} ran when it went: ${JSON.stringify(pod.status)}`));
+    return running.map(({ name }) => problem(pod, `container ${name} ran when it went: ${JSON.stringify(pod.status)}`));
   }
 }
 
-const of = ({ metadata: { name, uid } }: Pod, what: string) => `pod ${name} (${uid}): ${what}`;
+const problem = ({ metadata: { name, uid } }: Pod, what: string) => `pod ${name} (${uid}): ${what}`;
 
-/** What is wrong with a step from one status to the next. */
-function steps(before: PodStatus | undefined, after: PodStatus | undefined): string[] {
+/** Lists impossible changes between two successive statuses. */
+function statusProblems(before: PodStatus | undefined, after: PodStatus | undefined): string[] {
   const [was, is] = [rankOf(before), rankOf(after)];
   const ended = was === 2 && before?.phase !== after?.phase;
   const back = is < was || ended ? [`from ${before?.phase} to ${after?.phase}`] : [];
-  return [...back, ...all(before).flatMap((each) => stepsOf(each, find(after, each.name)))];
+  return [...back, ...all(before).flatMap((each) => containerProblems(each, find(after, each.name)))];
 }
 
 const all = (status: PodStatus | undefined): ContainerStatus[] => [
@@ -60,9 +62,9 @@ const all = (status: PodStatus | undefined): ContainerStatus[] => [
 ];
 const find = (status: PodStatus | undefined, name: string) => all(status).find((each) => each.name === name);
 
-function stepsOf(before: ContainerStatus, after: ContainerStatus | undefined): string[] {
+function containerProblems(before: ContainerStatus, after: ContainerStatus | undefined): string[] {
   const { name, restartCount: was, containerID: old } = before;
-  // One that was made and not started yet may give way to another: it has not run.
+  // A container that was created but not started may be replaced, because it has not run.
   const hasBegun = before.state?.waiting === undefined && old !== undefined;
   if (after === undefined) return [`container ${name} has no status any more`];
   const { restartCount: is, containerID: id } = after;

@@ -1,4 +1,4 @@
-/** `npm run chaos -- [--minutes 10] [--seed 7] [--seconds 20]`: one seed after the other, until one does not hold. */
+/** `npm run chaos -- [--minutes 10] [--seed 7] [--seconds 20]`: runs one seed after the other until one fails. */
 import { parseArgs } from 'node:util';
 import { checkSeed, nextSeed } from '../../../../testing/simulation/random.ts';
 import { chaos } from './chaos.ts';

@@ -1,4 +1,4 @@
-/** The pods that live through it: what they run, what becomes of them, and the users who see to that. */
+/** The pods that experience the faults: their containers, their desired states, and what their users do with them. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -12,55 +12,55 @@ import { type Manifest, podManifest, shell, steadily } from '../manifests.ts';
 import type { Deed } from './schedule.ts';
 
 export const NAMESPACE = 'chaos';
-/** The static pods: one that stays, and one that goes. */
+/** The static pods. The first one stays, and the second one is removed. */
 export const STATIC = 'fixed';
 const PASSING = 'passing';
 
-/** What a pod has come to in the end: the exit code of a container that runs once, or that it runs. */
+/** The final state of a pod: the exit code of a container that runs once, or `runs`. */
 export type Fate = 'runs' | number;
 
-/** Each pod that is to be there in the end, by its name. */
+/** A pod that must exist at the end. */
 export interface Expected {
   readonly uid: string;
   readonly fate: Fate;
-  /** Whether it has begun while nothing was spared: its start may have been cut off. */
-  readonly isMadeMeanwhile: boolean;
+  /** Whether the pod was created during the faults, so that its start may have been interrupted. */
+  readonly isCreatedDuringFaults: boolean;
 }
 
-/** Notes each of its runs in a file, by the UID of its pod. */
-const noting = (container: string) => `echo run >> /shared/$POD_UID.${container}`;
+/** Records each run of a container in a file named by the pod's UID. */
+const recordRun = (container: string) => `echo run >> /shared/$POD_UID.${container}`;
 const POD_UID = { name: 'POD_UID', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.uid' } } };
 
-const noted = (name: string, script: string, more: Partial<Container> = {}): Container =>
-  shell(name, `${noting(name)}; ${script}`, {
+const recorded = (name: string, script: string, more: Partial<Container> = {}): Container =>
+  shell(name, `${recordRun(name)}; ${script}`, {
     env: [POD_UID],
     volumeMounts: [{ name: 'shared', mountPath: '/shared' }],
     ...more,
   });
 
-/** Runs until a user has it end. */
+/** Returns a container that runs until a user makes it exit. */
 const until = (name: string, code: number) =>
-  noted('main', `until [ -e /shared/${name}.go ]; do sleep 0.05; done; exit ${code}`);
-const steady = noted('main', steadily());
+  recorded('main', `until [ -e /shared/${name}.go ]; do sleep 0.05; done; exit ${code}`);
+const steady = recorded('main', steadily());
 const once = { restartPolicy: 'Never' } as const;
 
-const probed = noted('main', steadily(), {
+const probed = recorded('main', steadily(), {
   readinessProbe: { exec: { command: ['true'] }, periodSeconds: 1, timeoutSeconds: 30 },
   livenessProbe: { exec: { command: ['true'] }, periodSeconds: 1, timeoutSeconds: 30, failureThreshold: 1 },
 });
 
-/** What pods run, by their name, and how they fare. */
+/** The specs of the pods by name, and their final states. */
 const kinds: Readonly<Record<string, { readonly spec: Partial<PodSpec> & Pick<PodSpec, 'containers'>; fate: Fate }>> = {
   web: { spec: { containers: [probed] }, fate: 'runs' },
-  prepared: { spec: { initContainers: [noted('first', 'exit 0')], containers: [steady] }, fate: 'runs' },
+  prepared: { spec: { initContainers: [recorded('first', 'exit 0')], containers: [steady] }, fate: 'runs' },
   done: { spec: { ...once, containers: [until('done', 0)] }, fate: 0 },
   failed: { spec: { ...once, containers: [until('failed', 3)] }, fate: 3 },
   leaving: { spec: { containers: [steady] }, fate: 'runs' },
-  brief: { spec: { containers: [noted('main', 'trap "" TERM; sleep 1000 & wait')] }, fate: 'runs' },
+  brief: { spec: { containers: [recorded('main', 'trap "" TERM; sleep 1000 & wait')] }, fate: 'runs' },
   reborn: { spec: { containers: [steady] }, fate: 'runs' },
-  late: { spec: { initContainers: [noted('first', 'exit 0')], containers: [steady] }, fate: 'runs' },
-  'late-done': { spec: { ...once, containers: [noted('main', 'sleep 1; exit 0')] }, fate: 0 },
-  'late-failed': { spec: { ...once, containers: [noted('main', 'sleep 1; exit 3')] }, fate: 3 },
+  late: { spec: { initContainers: [recorded('first', 'exit 0')], containers: [steady] }, fate: 'runs' },
+  'late-done': { spec: { ...once, containers: [recorded('main', 'sleep 1; exit 0')] }, fate: 0 },
+  'late-failed': { spec: { ...once, containers: [recorded('main', 'sleep 1; exit 3')] }, fate: 3 },
 };
 const first = Object.keys(kinds).filter((name) => !name.startsWith('late'));
 
@@ -68,9 +68,9 @@ const GRACE_S = 2;
 
 export class Users {
   readonly #cluster: TestCluster;
-  /** Those that are to be there in the end. */
+  /** The pods that must exist at the end, by name. */
   readonly expected = new Map<string, Expected>();
-  /** Those that are not, by UID; `waited`: somebody has waited for their end. */
+  /** The deleted pods by UID. `waited` means that a user has waited for the deletion. */
   readonly deleted = new Map<string, { readonly waited: boolean }>();
   #underWay = 0;
 
@@ -89,22 +89,22 @@ export class Users {
     const [verb = '', name = '', anew] = deed.split(' ');
     if (verb === 'end') await writeFile(join(this.#cluster.node.shared, `${name}.go`), '');
     else if (verb === 'remove') await this.#cluster.node.remove(name);
-    else if (verb === 'label') await this.#ask('PATCH', pathOf(name), { metadata: { labels: { seen: 'yes' } } });
-    else if (anew !== undefined) await this.#makeAnew(name, verb === 'force');
+    else if (verb === 'label') await this.#request('PATCH', pathOf(name), { metadata: { labels: { seen: 'yes' } } });
+    else if (anew !== undefined) await this.#recreate(name, verb === 'force');
     else if (verb === 'delete') await this.#delete(name);
     else await this.#make(name);
   }
 
-  /** Whether all is done that takes its time. */
-  areDone(): boolean {
+  /** Whether all operations that take a while have completed. */
+  areIdle(): boolean {
     return this.#underWay === 0;
   }
 
-  async #make(name: string, isMadeMeanwhile = true): Promise<void> {
+  async #make(name: string, isCreatedDuringFaults = true): Promise<void> {
     const { spec, fate = 'runs' } = Object.hasOwn(kinds, name) ? (kinds[name] ?? {}) : {};
     if (spec === undefined) throw new Error(`no pod is called ${name}`);
-    const made = await this.#ask('POST', podsPath({ namespace: NAMESPACE }), this.#manifest(name, spec));
-    this.expected.set(name, { uid: textAt(objectAt(made, 'metadata'), 'uid'), fate, isMadeMeanwhile });
+    const created = await this.#request('POST', podsPath({ namespace: NAMESPACE }), this.#manifest(name, spec));
+    this.expected.set(name, { uid: textAt(objectAt(created, 'metadata'), 'uid'), fate, isCreatedDuringFaults });
   }
 
   async #delete(name: string, graceSeconds?: number): Promise<void> {
@@ -112,11 +112,11 @@ export class Users {
     this.expected.delete(name);
     this.deleted.set(uid, { waited: graceSeconds === undefined });
     const how = graceSeconds === undefined ? {} : { gracePeriodSeconds: graceSeconds };
-    await this.#ask('DELETE', pathOf(name), how);
+    await this.#request('DELETE', pathOf(name), how);
   }
 
-  /** By force at once, whatever runs; else as soon as the name is free. */
-  async #makeAnew(name: string, byForce: boolean): Promise<void> {
+  /** Deletes a pod and creates it again: immediately if by force, otherwise once its name is free. */
+  async #recreate(name: string, byForce: boolean): Promise<void> {
     await this.#delete(name, byForce ? 0 : undefined);
     if (byForce) return await this.#make(name);
     this.#underWay += 1;
@@ -132,7 +132,7 @@ export class Users {
 
   async #isThere(name: string): Promise<boolean> {
     try {
-      await this.#ask('GET', pathOf(name));
+      await this.#request('GET', pathOf(name));
       return true;
     } catch (error) {
       if (error instanceof RequestFailed && error.code === 404) return false;
@@ -140,9 +140,9 @@ export class Users {
     }
   }
 
-  #ask(method: string, path: string, body?: object): Promise<JsonObject> {
+  #request(method: string, path: string, body?: object): Promise<JsonObject> {
     const type = method === 'PATCH' ? 'application/strategic-merge-patch+json' : 'application/json';
-    // It is JSON: a manifest has only what JSON has.
+    // Removes undefined fields, which JSON does not have.
     return this.#cluster.server.request(method, path, body && JSON.parse(JSON.stringify(body)), type);
   }
 

@@ -1,17 +1,22 @@
-/** What goes wrong when, and what users do meanwhile, all drawn from a seed: lanes side by side, in each one thing after the other. */
+/**
+ * The schedule of the faults and of the users' actions, all drawn from a seed. It has parallel lanes of sequential
+ * steps.
+ */
 
 import type { Fault } from '../../../../testing/apiserver/faults.ts';
 import { Random } from '../../../../testing/simulation/random.ts';
 
-/** The requests of the node that something goes wrong with. */
+/** The kind of node requests that a fault affects. */
 export type Asked = 'writes' | 'statuses' | 'reads' | 'watches';
 
 export type ServerTrouble =
-  /** It is dead for so long. */
+  /** The API server is down for `ms` milliseconds. */
   | { readonly kind: 'outage'; readonly ms: number }
-  /** For so long watches are opened as ever and tell nothing; they end with their connection. */
+  /**
+   * Watches can be opened but receive no events for `ms` milliseconds. They stay silent until their connections end.
+   */
   | { readonly kind: 'silence'; readonly ms: number }
-  /** All connections are cut, and the server knows no history any more. */
+  /** All connections are cut, and the server has forgotten its watch history. */
   | { readonly kind: 'amnesia' };
 
 export type RequestTrouble = {
@@ -21,16 +26,16 @@ export type RequestTrouble = {
   readonly of: Asked;
 };
 
-/** Who is killed: the agent is started again after so long, whichever it is. */
+/** Kills processes. A killed agent is replaced by a new one after `awayMs` milliseconds. */
 export type Kill = {
   readonly kind: 'kill';
   readonly who: 'agent' | 'runtime' | 'both';
   readonly awayMs: number;
-  /** Whether the next agent is left alone until it answers; else it may be killed as it starts. */
+  /** Whether the next fault waits until the new agent responds. Otherwise the agent may be killed while it starts. */
   readonly awaited: boolean;
 };
 
-/** Makes, ends and deletes pods, by what they are there for. */
+/** Actions of users, which create, stop and delete pods, named by the roles of the pods. */
 const deeds = [
   'end done',
   'end failed',
@@ -58,11 +63,11 @@ export interface Schedule {
   readonly users: readonly Step<Deed>[];
 }
 
-/** Draws what happens in so many milliseconds. */
+/** Draws the schedule of `ms` milliseconds from a seed. */
 export function drawnSchedule(seed: number, ms: number): Schedule {
   const random = new Random(seed);
   const [server, requests, kills, users] = [random.fork(), random.fork(), random.fork(), random.fork()];
-  // What the next agent makes good is what one agent alone has to: some are spared.
+  // In some schedules no agent is killed, so that its successor cannot repair what one agent alone must repair.
   const victims = random.pick([ALL, ALL, ['runtime'], []] as const);
   return {
     server: lane(server, { ms, least: 400, most: 2_500 }, serverTrouble),
@@ -114,7 +119,7 @@ function kill(random: Random, victims: readonly Kill['who'][]): Kill {
   return { kind: 'kill', who, awayMs: random.pick([0, random.between(0, 2_000)]), awaited: random.chance(0.6) };
 }
 
-/** Each is done once, at any moment; of the two ways to make a pod anew one is drawn. */
+/** Draws a time for each action, which happens once. Of the two ways to recreate a pod, one is drawn. */
 function drawnDeeds(random: Random, ms: number): Step<Deed>[] {
   const without = random.pick(['make reborn anew', 'force reborn anew']);
   const done = random.sample(

@@ -1,4 +1,4 @@
-/** Has it all happen: to the API server, the requests of the node, its agent and its runtime. */
+/** Carries out the schedule on the API server, the node's requests, its agent and its runtime. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { findContainerd } from '../../../../cri/managed/containerd/process.ts';
 import { layoutOf } from '../../../../cri/managed/layout.ts';
@@ -11,8 +11,8 @@ import type { Asked, Kill, RequestTrouble, Schedule, ServerTrouble, Step } from 
 
 const NODE_USER = 'system:node:node';
 
-/** Whether a request is one of those. */
-function isAmong(of: Asked, asked: Attributes): boolean {
+/** Whether a request is of this kind. */
+function isOfKind(of: Asked, asked: Attributes): boolean {
   const { verb } = asked;
   const writes = ['create', 'update', 'patch', 'delete'].includes(verb);
   switch (of) {
@@ -39,7 +39,7 @@ export class Wreckers {
     this.#agents = [agent];
   }
 
-  /** To the end of the schedule; what fails in one lane ends the others. */
+  /** Runs all lanes to the end of the schedule. A failure in one lane stops the others. */
   async wreak({ server, requests, kills, users }: Schedule): Promise<void> {
     const ending = new AbortController();
     const each = async <T>(steps: readonly Step<T>[], act: (what: T) => unknown) => {
@@ -61,20 +61,20 @@ export class Wreckers {
     });
   }
 
-  /** Nothing goes wrong any more; connections are cut once more, and with them watches that are silent. */
+  /** Ends all faults, and cuts all connections once more, which also ends silent watches. */
   async calm(): Promise<void> {
     for (const end of this.#rules.splice(0)) end();
     await this.#outage(0);
     await this.#answers();
   }
 
-  /** Kills the agent once more, and waits until the next one answers. */
+  /** Kills the agent once more, and waits until the next one responds. */
   async restartAgent(): Promise<void> {
     await this.#kill({ kind: 'kill', who: 'agent', awayMs: 0, awaited: true });
   }
 
-  /** What the agents have written, for whoever wonders. */
-  get said(): string {
+  /** Output of all agents, for debugging. */
+  get output(): string {
     return this.#agents.map(({ out, err }, index) => `agent ${index}:\n${out()}${err()}`).join('\n');
   }
 
@@ -105,12 +105,12 @@ export class Wreckers {
   }
 
   #troubleRequests({ fault, times, of }: RequestTrouble): void {
-    const matches = (asked: Attributes, user: string) => user === NODE_USER && isAmong(of, asked);
+    const matches = (asked: Attributes, user: string) => user === NODE_USER && isOfKind(of, asked);
     this.#rules.push(this.#cluster.server.faults.add({ fault, times, matches }));
   }
 
   async #kill({ who, awayMs, awaited }: Kill): Promise<void> {
-    // Whoever is not killed by us must not end.
+    // A process must not have exited unless it was killed here.
     this.#agent.mustLive();
     if (who !== 'runtime') {
       this.#agent.kill('SIGKILL', 'group');

@@ -1,4 +1,4 @@
-/** A node's server over TLS on loopback, with certificates of its own, and clients of it. */
+/** Starts the node's server over TLS on loopback with its own certificates, and clients for it. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, type RequestOptions, request } from 'node:https';
@@ -14,7 +14,7 @@ import type { Route } from '../../../../kubelet-api/exchange.ts';
 import { type Listener, listen } from '../../../../kubelet-api/listener/listener.ts';
 import { Authority, type KeyPair } from '../../../../testing/apiserver/serving/authority.ts';
 
-/** Who vouches for servers and clients in these tests. */
+/** The authority that signs the certificates of servers and clients. */
 export const authority = new Authority();
 export const other = new Authority();
 export const server = authority.issue({ name: 'node', groups: [] });
@@ -22,7 +22,7 @@ export const client = authority.issue({ name: 'kubectl', groups: ['system:master
 export const stranger = other.issue({ name: 'kubectl', groups: ['system:masters'] });
 
 export const ALL_ON = { debugging: true, systemLogs: true, profiling: true, debugFlags: true };
-/** Where nothing of it is at stake. */
+/** TLS settings for tests that do not depend on them. */
 export const TLS = { minVersion: '', cipherSuites: [], curves: [] };
 
 const ends: (() => unknown)[] = [];
@@ -31,24 +31,24 @@ afterEach(async () => {
   for (const end of ends.splice(0).toReversed()) await end();
 });
 
-/** A directory that is there for one test. */
+/** Creates a directory that is removed after the test. */
 export function directory(): string {
   const made = mkdtempSync(join(tmpdir(), 'listener-'));
   ends.push(() => rmSync(made, { recursive: true, force: true }));
   return made;
 }
 
-/** Ends it with the test. */
+/** Calls the function after the test. */
 export function atEnd(end: () => unknown): void {
   ends.push(end);
 }
 
 export const route = (pathPrefix: string, handle: Route['handle']): Route => ({ pathPrefix, handle });
-/** Says who asks, and by which path. */
+/** Returns a route that responds with the name of the caller and the requested path. */
 export const echo = (tree: string): Route =>
   route(tree, async ({ response, caller, url }) => void response.end(`${caller.name} ${url.pathname}${url.search}`));
 
-/** By the first name of its certificate, and nobody else. */
+/** Admits clients with a verified certificate as `kubectl`, and rejects all others. */
 export const byCertificate = async ({
   socket,
 }: {
@@ -65,7 +65,7 @@ const anybody = async (): Promise<Admission> => ({
 
 export interface Listening extends Listener {
   readonly directory: string;
-  /** Puts another certificate there. */
+  /** Replaces the certificate of the server. */
   lay(pair: KeyPair): void;
   layAuthority(cert: string): void;
   readonly problems: string[];
@@ -82,7 +82,7 @@ interface Answered {
 
 type Options = Partial<Parameters<typeof listen>[0]> & { readonly isCertificateThere?: boolean };
 
-/** Serves `/pods` unless it is told which routes; everybody may unless it is told who. */
+/** Starts a server. It serves `/pods` to everybody by default. */
 export async function listening({ isCertificateThere = true, ...options }: Options = {}): Promise<Listening> {
   const place = directory();
   const [certFile, keyFile, clientCaFile] = ['tls.crt', 'tls.key', 'ca.crt'].map((name) => join(place, name)) as [
@@ -120,9 +120,15 @@ export async function listening({ isCertificateThere = true, ...options }: Optio
     layAuthority,
     problems,
     errors,
-    ask: (path, asked = {}) => ask(port, path, asked),
-    connect: async (asked = {}) => {
-      const socket = connect({ host: '127.0.0.1', port, ca: authority.cert, servername: 'localhost', ...asked });
+    ask: (path, requestOptions = {}) => ask(port, path, requestOptions),
+    connect: async (requestOptions = {}) => {
+      const socket = connect({
+        host: '127.0.0.1',
+        port,
+        ca: authority.cert,
+        servername: 'localhost',
+        ...requestOptions,
+      });
       ends.push(() => socket.destroy());
       socket.on('error', () => {});
       await once(socket, 'secureConnect');
@@ -131,10 +137,10 @@ export async function listening({ isCertificateThere = true, ...options }: Optio
   };
 }
 
-/** One request by a connection of its own, unless an agent is given. */
+/** Sends a request on its own connection, unless the options contain an agent. */
 async function ask(port: number, path: string, options: RequestOptions): Promise<Answered> {
   const agent = new Agent({ keepAlive: false });
-  const asked = request({
+  const clientRequest = request({
     host: '127.0.0.1',
     port,
     path,
@@ -143,13 +149,13 @@ async function ask(port: number, path: string, options: RequestOptions): Promise
     agent,
     ...options,
   });
-  asked.on('error', () => {});
-  asked.end();
-  const [response] = await once(asked, 'response');
+  clientRequest.on('error', () => {});
+  clientRequest.end();
+  const [response] = await once(clientRequest, 'response');
   return { code: response.statusCode, headers: response.headers, body: await text(response) };
 }
 
-/** All that comes until the other side ends. */
+/** Returns everything received until the connection is closed. */
 export async function allFrom(socket: TLSSocket): Promise<string> {
   let all = '';
   socket.on('data', (chunk) => {

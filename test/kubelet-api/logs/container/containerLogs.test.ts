@@ -14,7 +14,7 @@ const LOG =
 test.each([
   ['', 'one\nerr\npartof three\nfour\n'],
   ['?follow=false&previous=0', 'one\nerr\npartof three\nfour\n'],
-  // Part of a line counts as a line, and what follows has no time of its own.
+  // An incomplete line counts as a line. Its continuation has no timestamp of its own.
   ['?tailLines=3', 'partof three\nfour\n'],
   ['?tailLines=2', 'of three\nfour\n'],
   ['?tail=1', 'four\n'],
@@ -24,7 +24,7 @@ test.each([
   ['?tailLines=100', 'one\nerr\npartof three\nfour\n'],
   ['?timestamps=true&tailLines=3', `${stamp(2)} partof three\n${stamp(4)} four\n`],
   ['?timestamps&tailLines=1', `${stamp(4)} four\n`],
-  // Now is ten seconds after noon, and each line 123456 ns after its second.
+  // The clock is at ten seconds after noon. The timestamp of each line is 123456 ns after its second.
   ['?sinceSeconds=8', 'partof three\nfour\n'],
   ['?sinceTime=2026-05-04T12:00:04Z', 'four\n'],
   ['?sinceTime=2026-05-04T12:00:04.000123456Z', 'four\n'],
@@ -32,7 +32,7 @@ test.each([
   ['?sinceTime=2026-05-04T14:00:04%2B02:00', 'four\n'],
   ['?sinceTime=', 'one\nerr\npartof three\nfour\n'],
   ['?sinceTime=null', 'one\nerr\npartof three\nfour\n'],
-  // Lines that are left out count all the same.
+  // `tailLines` also counts lines that `sinceSeconds` then leaves out.
   ['?tailLines=3&sinceSeconds=7', 'four\n'],
   ['?limitBytes=6', 'one\ner'],
   ['?limitBytes=4', 'one\n'],

@@ -25,7 +25,7 @@ async function startIn(file: string, lines: number, signal = new AbortController
   }
 }
 
-/** By counting all newlines. */
+/** Finds the start by counting all newlines. */
 const expected = (text: string, lines: number): number => {
   const ends = [...text.matchAll(/\n/g)].map(({ index }) => index + 1);
   return [0, ...ends].at(-1 - lines) ?? 0;

@@ -2,8 +2,8 @@ import { expect, test } from '@jest/globals';
 import { LogScan, type ScanOptions } from '../../../../kubelet-api/logs/container/logScan.ts';
 import { line, stamp } from '../servedLogs.ts';
 
-/** What is told of a log that comes in blocks of this size. */
-function told(log: string, options: ScanOptions = {}, size = log.length): string {
+/** Returns the output for a log that is read in blocks of this size. */
+function convert(log: string, options: ScanOptions = {}, size = log.length): string {
   const [scan, bytes, out] = [new LogScan(options), Buffer.from(log), [] as Buffer[]];
   for (let at = 0; at < bytes.length && !scan.isOver; at += size) {
     const text = scan.convertBlock(bytes.subarray(at, at + size));
@@ -23,8 +23,8 @@ test.each([1, 2, 3, 7, 40, 41, 64, 1_000])('lines are complete when they are rea
     line(1, 'b', { stream: 'stderr', tags: 'F' }) +
     line(2, '') +
     line(3, 'ü');
-  expect(told(log, {}, size)).toBe('one\nab\n\nü\n');
-  expect(told(log, { timestamps: true, limitBytes: 140 }, size)).toBe(
+  expect(convert(log, {}, size)).toBe('one\nab\n\nü\n');
+  expect(convert(log, { timestamps: true, limitBytes: 140 }, size)).toBe(
     `${stamp(0)} one\n${stamp(1)} ab\n${stamp(2)} \n${stamp(3)} ü\n`.slice(0, 140),
   );
 });
@@ -50,7 +50,7 @@ test.each([
   ['a short fraction', '2026-05-04T12:00:00.5Z stdout F x\n', '2026-05-04T12:00:00.500000000Z x\n'],
   ['a zone', '2026-05-04T12:00:00.5+02:00 stderr F x\n', '2026-05-04T12:00:00.500000000+02:00 x\n'],
   ['more tags', `${stamp(0)} stdout P:x:y x\n`, `${stamp(0)} x`],
-  ['a tag that nobody knows', `${stamp(0)} stdout X x\n`, `${stamp(0)} x\n`],
+  ['an unknown tag', `${stamp(0)} stdout X x\n`, `${stamp(0)} x\n`],
   [
     'an empty part, after which a line begins',
     line(0, '', { tags: 'P' }) + line(1, 'x'),
@@ -58,7 +58,7 @@ test.each([
   ],
   ['no end', line(0, 'x').slice(0, -1), `${stamp(0)} x`],
 ])('C40: a line with %s is converted', (_, log, text) => {
-  expect(told(log, { timestamps: true })).toBe(text);
+  expect(convert(log, { timestamps: true })).toBe(text);
 });
 
 test.each([
@@ -72,48 +72,48 @@ test.each([
   '2026-05-04T12:00:00.12345678aZ stdout F x\n',
   '{"log":"x\\n","stream":"stdout","time":"2026-05-04T12:00:00Z"}\n',
 ])('C40: a later invalid line is skipped: %j', (bad) => {
-  expect(told(line(0, 'one') + bad + line(1, 'two'))).toBe('one\ntwo\n');
-  // It does not count, either.
-  expect(told(line(0, 'one') + bad + line(1, 'two'), { lines: 2 })).toBe('one\ntwo\n');
+  expect(convert(line(0, 'one') + bad + line(1, 'two'))).toBe('one\ntwo\n');
+  // The invalid line does not count as a line either.
+  expect(convert(line(0, 'one') + bad + line(1, 'two'), { lines: 2 })).toBe('one\ntwo\n');
 });
 
 test('C40: the first line determines the log format', () => {
   const unsupported = (line: string) => `failed to get parse function: unsupported log format: ${line}`;
-  expect(() => told('nonsense "a"\n')).toThrow(unsupported('"nonsense \\"a\\"\\n"'));
-  expect(() => told('[1]\n')).toThrow(unsupported('"[1]\\n"'));
-  // A file that is no log tells no more than its beginning.
-  expect(() => told('x'.repeat(1_000_000), {}, 32_768)).toThrow(unsupported(`"${'x'.repeat(256)}"`));
+  expect(() => convert('nonsense "a"\n')).toThrow(unsupported('"nonsense \\"a\\"\\n"'));
+  expect(() => convert('[1]\n')).toThrow(unsupported('"[1]\\n"'));
+  // The error message contains only the beginning of a file that is not a log.
+  expect(() => convert('x'.repeat(1_000_000), {}, 32_768)).toThrow(unsupported(`"${'x'.repeat(256)}"`));
 });
 
 test('C40: lines in the format of Docker are converted', () => {
   const log = docker('one\n') + docker('tw') + docker('o\n', { stream: 'stderr' }) + line(0, 'bad') + docker('ü\n');
-  expect(told(log)).toBe('one\ntwo\nü\n');
+  expect(convert(log)).toBe('one\ntwo\nü\n');
   const time = '2026-05-04T12:00:00.500000000Z';
-  expect(told(log, { timestamps: true })).toBe(`${time} one\n${time} two\n${time} ü\n`);
-  expect(told(log, { stream: 'Stderr' })).toBe('o\n');
-  expect(told(log, { lines: 3 })).toBe('one\ntwo\n');
+  expect(convert(log, { timestamps: true })).toBe(`${time} one\n${time} two\n${time} ü\n`);
+  expect(convert(log, { stream: 'Stderr' })).toBe('o\n');
+  expect(convert(log, { lines: 3 })).toBe('one\ntwo\n');
   expect(
-    told(log + docker('late\n', { time: '2026-05-04T12:00:01Z' }), { since: '2026-05-04T12:00:00.600000000' }),
+    convert(log + docker('late\n', { time: '2026-05-04T12:00:01Z' }), { since: '2026-05-04T12:00:00.600000000' }),
   ).toBe('late\n');
-  expect(told(docker('x\n', { time: '2026-05-04T14:00:00+02:00' }), { timestamps: true })).toBe(
+  expect(convert(docker('x\n', { time: '2026-05-04T14:00:00+02:00' }), { timestamps: true })).toBe(
     '2026-05-04T14:00:00.000000000+02:00 x\n',
   );
-  expect(() => told(`${docker('one\n')}{}\n`)).toThrow('unexpected stream type ""');
-  // A line without a time is older than all.
-  expect(told(`${docker('one\n')}{}\n`, { since: '2026-01-01T00:00:00.000000000' })).toBe('one\n');
+  expect(() => convert(`${docker('one\n')}{}\n`)).toThrow('unexpected stream type ""');
+  // A line without a time is older than all others.
+  expect(convert(`${docker('one\n')}{}\n`, { since: '2026-01-01T00:00:00.000000000' })).toBe('one\n');
 });
 
 test('a line that is longer than any runtime writes is converted completely', () => {
   const long = 'x'.repeat(100_000);
   const log = line(0, long) + line(1, long, { tags: 'P' }) + line(2, 'end') + line(3, 'last');
-  expect(told(log, {}, 32_768)).toBe(`${long}\n${long}end\nlast\n`);
-  expect(told(log, { timestamps: true }, 10_000)).toBe(
+  expect(convert(log, {}, 32_768)).toBe(`${long}\n${long}end\nlast\n`);
+  expect(convert(log, { timestamps: true }, 10_000)).toBe(
     `${stamp(0)} ${long}\n${stamp(1)} ${long}end\n${stamp(3)} last\n`,
   );
-  expect(told(log, { lines: 1 }, 32_768)).toBe(`${long}\n`);
-  expect(told(log, { limitBytes: 50_000 }, 32_768)).toBe(long.slice(0, 50_000));
-  expect(told(log, { since: '2026-05-04T12:00:03.000000000' }, 32_768)).toBe('last\n');
-  // Of Docker's it is bad, as is one that is of no format.
-  expect(told(docker('a\n') + docker('x'.repeat(300_000)) + docker('b\n'), {}, 32_768)).toBe('a\nb\n');
-  expect(told(`${line(0, 'a') + 'x'.repeat(300_000)}\n${line(1, 'b')}`, {}, 32_768)).toBe('a\nb\n');
+  expect(convert(log, { lines: 1 }, 32_768)).toBe(`${long}\n`);
+  expect(convert(log, { limitBytes: 50_000 }, 32_768)).toBe(long.slice(0, 50_000));
+  expect(convert(log, { since: '2026-05-04T12:00:03.000000000' }, 32_768)).toBe('last\n');
+  // In Docker's format, or in no known format, such a line is invalid.
+  expect(convert(docker('a\n') + docker('x'.repeat(300_000)) + docker('b\n'), {}, 32_768)).toBe('a\nb\n');
+  expect(convert(`${line(0, 'a') + 'x'.repeat(300_000)}\n${line(1, 'b')}`, {}, 32_768)).toBe('a\nb\n');
 });

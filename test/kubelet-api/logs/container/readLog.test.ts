@@ -9,7 +9,7 @@ const WRITTEN = line(0, 'a'.repeat(199));
 const LATER = line(0, 'b'.repeat(199));
 const LINES = 4_000;
 
-/** A log whose lines are read by and by, and how the time goes on for those who read it. */
+/** Creates a log and a slow reader. The test advances the time that the reader waits. */
 async function readSlowly() {
   const root = await mkdtemp(join(tmpdir(), 'statelet-read-'));
   const path = join(root, '0.log');
@@ -32,7 +32,7 @@ async function readSlowly() {
 
 test('a slow reader has only the part of the log in memory that is being sent', async () => {
   const { next, overwrite, over, end } = await readSlowly();
-  // The first part may be all there is; only then more is read at once.
+  // The first part may be the whole log, so the reader reads ahead only from the second part on.
   await next();
   await next();
   await overwrite();
@@ -40,7 +40,7 @@ test('a slow reader has only the part of the log in memory that is being sent', 
   expect(over).toHaveLength(1);
   over[0]?.();
   await new Promise((resolve) => setImmediate(resolve));
-  // What begins in the part before is no longer in the file.
+  // This part may still contain the end of an old line. All later parts are new.
   await next();
   expect(await next()).not.toContain('a');
   await end();

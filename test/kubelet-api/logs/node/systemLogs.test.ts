@@ -17,7 +17,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const at = (...names: string[]) => join(folder, 'log', ...names);
 
-/** A journal that knows one unit, and tells how it was asked. */
+/** A fake `journalctl` that knows two services and prints its arguments. */
 const JOURNAL = `#!/bin/sh
 if [ "$1" = --field ]; then echo kubelet.service; echo containerd.service; exit; fi
 for each; do echo "$each"; done
@@ -128,7 +128,7 @@ test('a file that shrinks while it is sent closes the connection', async () => {
   await writeFile(at('a.log'), '');
   await truncate(at('a.log'), 100 * 1_024 * 1_024);
   const { port, server } = await servedBy();
-  // No other reason ends it.
+  // The connection must not be closed by this timeout instead.
   server.keepAliveTimeout = 600_000;
   const answer = await begin(port, '/logs/a.log', { connection: 'keep-alive' });
   await truncate(at('a.log'), 1_000);
@@ -179,7 +179,7 @@ test('C39: a query can return a file', async () => {
   await writeFile(at('a.log'), 'abc');
   expect(await query('?query=/a.log')).toMatchObject({ status: 200, text: 'abc' });
   expect(await query('?query=./a.log')).toMatchObject({ status: 200, text: 'abc' });
-  // Where they are not enabled, a query is none.
+  // If queries are not enabled, the server ignores the parameter and returns the directory.
   expect((await get('/logs/?query=/a.log')).text).toContain('<a href="a.log">');
 });
 

@@ -1,4 +1,4 @@
-/** The series of the CPU and topology managers, as read by Kubernetes' own node tests (`test/e2e_node`). */
+/** Tests the series of the CPU and topology managers that Kubernetes' own node tests read (`test/e2e_node`). */
 import { expect, test } from '@jest/globals';
 import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
 import type { CpuPolicyOptions } from '../../../../kubernetes/cpus/cpuPolicy.ts';
@@ -17,7 +17,7 @@ const POOL = 'kubelet_cpu_manager_shared_pool_size_millicores';
 const EXCLUSIVE = 'kubelet_cpu_manager_exclusive_cpu_allocation_count';
 const PER_NODE = 'kubelet_cpu_manager_allocation_per_numa';
 
-/** A node that assigns the CPUs of a machine, the first of which is reserved. */
+/** Creates a node that assigns the CPUs of a machine. The first CPU is reserved. */
 async function nodeOn(
   machine: SimulatedMachine,
   options: CpuPolicyOptions = {},
@@ -28,7 +28,7 @@ async function nodeOn(
     config: topologyManager === undefined ? { cpuManager } : { cpuManager, topologyManager },
   });
   await node.advance('1s');
-  /** The samples of some families, by their label values. */
+  /** Returns the samples of these families by their label values. */
   const samples = async (...families: readonly string[]) => {
     const all = [...(await samplesOf(metrics.registries.all))].map(([series, value]) => {
       const [name = '', labels = ''] = series.split('{');

@@ -3,7 +3,7 @@ import { registerProcessMetrics } from '../../../../kubelet-api/metrics/agent/pr
 import { Registry } from '../../../../kubelet-api/metrics/registry.ts';
 import { samplesOf } from '../support/scraped.ts';
 
-/** The bytes that the process received and sent, by what the kernel shows. */
+/** Returns the numbers of bytes that the process received and sent, for this content of `netstat`. */
 async function networkBytes(netstat: string): Promise<(number | undefined)[]> {
   const registry = new Registry();
   registerProcessMetrics(registry, async () => netstat);

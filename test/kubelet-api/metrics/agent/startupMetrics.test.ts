@@ -8,7 +8,9 @@ import { samplesOf } from '../support/scraped.ts';
 const ready = [{ reason: 'NodeReady', message: '' }];
 const STARTED = processStartSeconds();
 
-/** The durations after these answers, each given so many seconds after the start of the process. */
+/**
+ * Returns the startup durations after these results of ports, each at a time in seconds after the start of the process.
+ */
 async function durations(answers: readonly (readonly [seconds: number, answer: PortOutcome])[]) {
   const registry = new Registry();
   let now = 0;

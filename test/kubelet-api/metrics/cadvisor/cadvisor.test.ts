@@ -1,4 +1,4 @@
-/** /metrics/cadvisor: names, types, labels and times as cAdvisor has them. */
+/** Tests that /metrics/cadvisor has the names, types, labels and timestamps of cAdvisor. */
 import { expect, test } from '@jest/globals';
 import { type CadvisorParts, cadvisorRoute } from '../../../../kubelet-api/metrics/cadvisor/cadvisor.ts';
 import type { NodeSample } from '../../../../stats/sample.ts';
@@ -25,7 +25,7 @@ const scraped = async (over: Partial<NodeSample> = {}) => (await scraping(() => 
 interface Line {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** The value, and the time if it has one. */
+  /** The value, followed by the timestamp if there is one. */
   readonly rest: string;
 }
 
@@ -38,7 +38,7 @@ function linesOf(text: string): Line[] {
   });
 }
 
-/** Of a cgroup: by metric, and the labels that are not the row's. */
+/** Returns the values of a cgroup, keyed by metric and by the labels that not all metrics of a cgroup have. */
 function rowOf(text: string, id: string): Readonly<Record<string, string>> {
   const own = linesOf(text).filter(({ labels }) => labels.id === id);
   return Object.fromEntries(

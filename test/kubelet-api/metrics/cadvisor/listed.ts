@@ -1,11 +1,11 @@
 /**
- * The metrics of /metrics/cadvisor as cAdvisor's source has them, of the kinds that a kubelet 1.36 turns on
- * (`metrics/prometheus.go`, `metrics/prometheus_machine.go`; `pkg/kubelet/server/server.go`): name, type, help, and the labels
- * that it has beside those of its row.
+ * The metrics of /metrics/cadvisor in cAdvisor's source, of the kinds that the kubelet 1.36 enables
+ * (`metrics/prometheus.go`, `metrics/prometheus_machine.go`; `pkg/kubelet/server/server.go`): name, type, help text,
+ * and the labels in addition to the common ones.
  */
 type Listed = readonly [name: string, type: 'counter' | 'gauge', help: string, ...labels: string[]];
 
-/** Of each cgroup. */
+/** Metrics of each cgroup. */
 export const OF_CGROUPS: readonly Listed[] = [
   ['container_last_seen', 'gauge', 'Last time a container was seen by the exporter'],
   ['container_health_state', 'gauge', "The result of the container's health check"],
@@ -165,7 +165,7 @@ export const OF_CGROUPS: readonly Listed[] = [
   ['container_spec_memory_reservation_limit_bytes', 'gauge', 'Memory reservation limit for the container.'],
 ];
 
-/** Of the host, with its IDs for labels. */
+/** Metrics of the host, whose labels are the host's IDs. */
 export const OF_MACHINE: readonly Listed[] = [
   ['machine_cpu_physical_cores', 'gauge', 'Number of physical CPU cores.'],
   ['machine_cpu_cores', 'gauge', 'Number of logical CPU cores.'],
@@ -185,7 +185,7 @@ export const OF_MACHINE: readonly Listed[] = [
   ['machine_nvm_avg_power_budget_watts', 'gauge', 'NVM power budget.'],
 ];
 
-/** Of the scrape itself, without more labels. */
+/** Metrics of the scrape itself, without additional labels. */
 export const OF_SCRAPE: readonly Listed[] = [
   ['container_scrape_error', 'gauge', '1 if there was an error while getting container metrics, 0 otherwise'],
   ['machine_scrape_error', 'gauge', '1 if there was an error while getting machine metrics, 0 otherwise.'],
@@ -201,7 +201,7 @@ export const OF_SCRAPE: readonly Listed[] = [
   ],
 ];
 
-/** Those that are not served, and why not. */
+/** Metrics that are not served, with the reason. */
 export const NOT_SERVED: ReadonlyMap<string, string> = new Map([
   ['container_cpu_load_average_10s', 'a kubelet does not measure it, and says 0'],
   ['container_cpu_load_d_average_10s', 'a kubelet does not measure it, and says 0'],

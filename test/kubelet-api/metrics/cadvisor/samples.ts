@@ -1,4 +1,4 @@
-/** What a node of one pod uses, with everything that a kernel can tell. */
+/** Samples of a node with one pod, with all data that the kernel can provide. */
 import type { CgroupUsage } from '../../../../host/cgroup/usage/cgroupUsage.ts';
 import type { CadvisorHost } from '../../../../kubelet-api/metrics/cadvisor/cadvisor.ts';
 import type { CgroupSample, NodeSample, PodSample } from '../../../../stats/sample.ts';

@@ -1,4 +1,7 @@
-/** What is counted of pods by the states of their actors and their statuses, and that nothing of it stays. */
+/**
+ * Tests the metrics of pods, which depend on the states of actors and on statuses, and that nothing of a removed pod
+ * remains.
+ */
 import { expect, test } from '@jest/globals';
 import { PodMetrics } from '../../../../kubelet-api/metrics/pods/podMetrics.ts';
 import { rejectionLabel, startTimes, sumPullMs } from '../../../../kubelet-api/metrics/pods/podStarts.ts';
@@ -48,7 +51,7 @@ test('a terminated run counts once, whichever state shows it', () => {
   expect(ids(over, of(status(ended('next'), { restartCount: 1, lastState: ended('a') })))).toEqual(['next']);
   expect(ids(undefined, over)).toEqual(['a']);
   expect(ids(undefined, over, NOW + 6_000)).toEqual([]);
-  // A status tells no parts of seconds.
+  // The times in a status have no fractions of a second.
   expect(ids(running, over, NOW + 5_900)).toEqual(['a']);
   expect(ids({}, { initContainerStatuses: over.containerStatuses ?? [] })).toEqual(['a']);
 });
@@ -122,12 +125,12 @@ test('thousands of pods that start and terminate leave nothing behind, even if t
       metrics.recordPodChange({ uid, pod, removed: true });
       probes.forget(uid);
     }
-    // A try that was under way.
+    // This attempt was still in progress when the pod terminated.
     probes.tried({ port: 'runProbe', input, ms: 3, output });
   };
   for (let each = 0; each < 3_000; each += 1) live(`pod-${each}`, each % 2 === 0);
   expect(pods.size).toBe(1_500);
-  // Also what comes late has nothing stay of a pod whose end was told.
+  // A late attempt leaves no series for a pod whose removal was reported.
   const tries = [...(await samplesOf(probeRegistry)).keys()].filter((each) => each.startsWith('prober_probe_total'));
   expect(tries).toHaveLength(1_500);
   now += 61_000;

@@ -1,4 +1,4 @@
-/** What is counted while requests to the node are authenticated and authorized. */
+/** Tests what is counted when requests to the node are authenticated and authorized. */
 import { afterEach, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import { KubeError } from '../../../../kubeclient/kubeError.ts';

@@ -1,4 +1,4 @@
-/** What is counted of the calls for pods. */
+/** Tests the metrics of port calls for pods. */
 import { expect, test } from '@jest/globals';
 import type { PortOutcome } from '../../../../actors/portOutcome.ts';
 import { NodeFailure, toFailure } from '../../../../base/failure.ts';
@@ -89,7 +89,7 @@ test('pods in a user namespace are counted, with those whose sandbox or first co
     };
     const no = { message: 'no' };
     if (each.metadata.name === 'good') return [run, starts('one'), starts('two')];
-    // One that fails only after all have started is no failure of the start of its pod.
+    // A start that fails only after all containers have started is not a failed start of the pod.
     if (each.metadata.name === 'late') return [run, starts('one'), starts('two'), starts('one', no)];
     return [run, starts('one', no), starts('two', no)];
   });

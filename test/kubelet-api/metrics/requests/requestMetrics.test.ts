@@ -1,4 +1,4 @@
-/** Which requests are counted together. */
+/** Tests which requests are counted in the same series. */
 import { expect, test } from '@jest/globals';
 import { Registry } from '../../../../kubelet-api/metrics/registry.ts';
 import {
@@ -71,10 +71,10 @@ test('C42: retries, rate limit delays and body sizes are recorded by method and 
 
 test('C42: WebSocket streams are counted by their purpose', async () => {
   const registry = new Registry();
-  const tell = registerServedRequestMetrics(registry)('readwrite');
-  tell({ method: 'GET', target: '/portForward/a/b', isWebSocket: true })(1);
-  tell({ method: 'POST', target: '/exec/a/b/c' })(1);
-  tell({ method: 'GET', target: '/pods', isWebSocket: true })(1);
+  const startRequest = registerServedRequestMetrics(registry)('readwrite');
+  startRequest({ method: 'GET', target: '/portForward/a/b', isWebSocket: true })(1);
+  startRequest({ method: 'POST', target: '/exec/a/b/c' })(1);
+  startRequest({ method: 'GET', target: '/pods', isWebSocket: true })(1);
   const samples = await samplesOf(registry);
   const counts = [...samples].filter(([name]) => name.startsWith('kubelet_websocket'));
   expect(counts).toEqual([['kubelet_websocket_streaming_requests_total{subresource="portforward"}', 1]]);

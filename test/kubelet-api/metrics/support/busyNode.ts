@@ -1,4 +1,4 @@
-/** A node that has done everything that its metrics count. */
+/** Creates a node that has done everything that its metrics count. */
 import type { PortOutcome } from '../../../../actors/portOutcome.ts';
 import { NodeFailure, toFailure } from '../../../../base/failure.ts';
 import { NO_NAMES } from '../../../../kubernetes/node/alternativeNames.ts';
@@ -37,7 +37,7 @@ const answers: readonly PortOutcome[] = [
   { port: 'requestCertificate', input: { name: 'client', names: NO_NAMES, resumes: false }, ms: 5, failure },
 ];
 
-/** A node whose metrics all have a series. */
+/** Creates a node in which every metric family has a series. */
 export async function busyNode() {
   const counted = await countedNode({
     inCluster: true,
@@ -59,7 +59,7 @@ export async function busyNode() {
   await node.advance('30s');
   const grows = node.agent.pods().find(({ metadata }) => metadata.name === 'grows');
   if (grows === undefined) throw new Error('there is no pod grows');
-  // Another QoS class is infeasible. No API server takes such an update.
+  // A resize to a different QoS class is infeasible, and no API server accepts such an update.
   const bestEffort = { ...grows, spec: { ...grows.spec, containers: [containerWith('main')] } };
   node.agent.send({
     type: 'config.podChanged',
@@ -140,7 +140,7 @@ export async function busyNode() {
   metrics.checkListener('ping', true);
   metrics.addPlugins(() => [{ socketPath: '/registry/gpu.sock', isAccepted: true }]);
   metrics.addLogUsage(async () => [{ uid: 'u1', namespace: 'default', pod: 'web', container: 'main', bytes: 8_192 }]);
-  // The delay of the event loop is known from the second scrape on.
+  // The delay of the event loop has a value from the second scrape on.
   await scraped(metrics.registries.all);
   await node.advance('20s');
   return counted;

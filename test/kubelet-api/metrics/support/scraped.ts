@@ -1,4 +1,4 @@
-/** What a scrape shows, read back. */
+/** Parses the output of a scrape. */
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import { type NodeMetrics, nodeMetrics } from '../../../../kubelet-api/metrics/agent/nodeMetrics.ts';
 import { generateChunks } from '../../../../kubelet-api/metrics/exposition.ts';
@@ -9,14 +9,14 @@ import { type SimulatedNode, type SimulatedNodeOptions, simulatedNode } from '..
 export interface ReadFamily {
   readonly type: string;
   readonly help: string;
-  /** By the series as it is written: `name{label="value"}`. */
+  /** Values by series in the text format, e.g. `name{label="value"}`. */
   readonly samples: ReadonlyMap<string, number>;
 }
 
 export const textOf = async (registry: Registry): Promise<string> =>
   [...generateChunks(await registry.families())].join('');
 
-/** The families of a text, by their names. */
+/** Parses the metric families of a text, by name. */
 export function readFamilies(text: string): Map<string, ReadFamily> {
   const families = new Map<string, { type: string; help: string; samples: Map<string, number> }>();
   let current: { type: string; help: string; samples: Map<string, number> } | undefined;
@@ -38,7 +38,7 @@ export async function scraped(registry: Registry): Promise<Map<string, ReadFamil
   return readFamilies(await textOf(registry));
 }
 
-/** All samples, by their series. */
+/** Returns all samples of a registry, by series. */
 export async function samplesOf(registry: Registry): Promise<Map<string, number>> {
   const families = await scraped(registry);
   return new Map([...families.values()].flatMap(({ samples }) => [...samples]));
@@ -51,7 +51,7 @@ export interface CountedNode {
   readonly errors: unknown[];
 }
 
-/** A simulated node that is counted from its beginning on, of a cluster or not. */
+/** Creates a simulated node, optionally in a cluster, whose metrics count from its start. */
 export async function countedNode({
   inCluster = false,
   ...options

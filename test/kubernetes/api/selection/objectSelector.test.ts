@@ -7,23 +7,23 @@ const by = (operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist', key: string, v
 });
 
 test.each([
-  ['none at all selects nothing', undefined, false],
-  ['an empty one selects everything', {}, true],
-  ['labels that are so', { matchLabels: { app: 'web' } }, true],
-  ['labels that are otherwise', { matchLabels: { app: 'web', tier: 'back' } }, false],
-  ['a label that is not there', { matchLabels: { zone: 'a' } }, false],
-  ['a label by the name of something else', { matchLabels: { constructor: 'x' } }, false],
+  ['no selector selects nothing', undefined, false],
+  ['an empty selector selects everything', {}, true],
+  ['labels that match', { matchLabels: { app: 'web' } }, true],
+  ['labels that do not match', { matchLabels: { app: 'web', tier: 'back' } }, false],
+  ['a missing label', { matchLabels: { zone: 'a' } }, false],
+  ['a label with the name of an object property', { matchLabels: { constructor: 'x' } }, false],
   ['In', by('In', 'app', ['db', 'web']), true],
-  ['In, of others', by('In', 'app', ['db']), false],
-  ['In, of what is not there', by('In', 'zone', ['a']), false],
+  ['In, without the value', by('In', 'app', ['db']), false],
+  ['In, with a missing label', by('In', 'zone', ['a']), false],
   ['NotIn', by('NotIn', 'app', ['db']), true],
-  ['NotIn, of what is not there', by('NotIn', 'zone', ['a']), true],
-  ['NotIn, of its own', by('NotIn', 'app', ['web']), false],
+  ['NotIn, with a missing label', by('NotIn', 'zone', ['a']), true],
+  ['NotIn, with the value', by('NotIn', 'app', ['web']), false],
   ['Exists', by('Exists', 'app'), true],
-  ['Exists, of what is not there', by('Exists', 'constructor'), false],
+  ['Exists, with a missing label', by('Exists', 'constructor'), false],
   ['DoesNotExist', by('DoesNotExist', 'zone'), true],
-  ['DoesNotExist, of what is there', by('DoesNotExist', 'app'), false],
-  ['both have to hold', { matchLabels: { app: 'web' }, ...by('Exists', 'zone') }, false],
+  ['DoesNotExist, with a present label', by('DoesNotExist', 'app'), false],
+  ['labels and expressions, which both have to match', { matchLabels: { app: 'web' }, ...by('Exists', 'zone') }, false],
 ])('%s', (_, selector, expected) => {
   expect(isSelected(selector, labels)).toBe(expected);
 });

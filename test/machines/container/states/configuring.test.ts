@@ -8,7 +8,7 @@ const optional = { configMapKeyRef: { name: 'late', key: 'k', optional: true } }
 const empty = { held: [], queue: [] };
 const notFound = { reason: 'CreateContainerConfigError', message: 'configmap "late" not found' } as const;
 
-/** A container the objects of which are being read. */
+/** Creates a container whose objects are being read. */
 function configuringStory() {
   const story = containerStory({ pod, hold: ['readObjects'] });
   story.begin();
@@ -16,8 +16,8 @@ function configuringStory() {
   return story;
 }
 
-/** One that lacks an object. */
-function lackingStory() {
+/** Creates a container that waits for a missing object. */
+function missingObjectStory() {
   const story = configuringStory();
   story.ports.fail('readObjects', notFound.reason, notFound.message);
   expect(story.state()).toBe('launching.awaitingRetry');
@@ -35,7 +35,7 @@ describe('C37: a container whose variables refer to objects', () => {
   });
 
   test('waits as CreateContainerConfigError if they are missing, without a slot, with the event of a kubelet', () => {
-    const story = lackingStory();
+    const story = missingObjectStory();
     expect(queueOf(story.startLimiter)).toEqual(empty);
     expect(story.view().now).toEqual({ kind: 'waiting', ...notFound });
     expect(story.told().at(-1)).toBe('Warning Failed: Error: configmap "late" not found');
@@ -48,7 +48,7 @@ describe('C37: a container whose variables refer to objects', () => {
   });
 
   test('is retried at once when they change, at most once a second', () => {
-    const story = lackingStory();
+    const story = missingObjectStory();
     story.ports.advance(3_000);
     story.send({ type: 'container.objectsChanged' });
     story.ports.advance(0);
@@ -93,7 +93,7 @@ describe('C37: a container whose variables refer to objects', () => {
 const tooLarge = ['CreateContainerConfigError', 'env[24].value: too long', { isPermanent: true }] as const;
 
 describe('C21: a container whose variables are too large for any runtime', () => {
-  /** One whose creation has failed for good. */
+  /** Creates a container whose creation has failed permanently. */
   function failedStory(over: Parameters<typeof containerStory>[0] = {}) {
     const story = containerStory({ hold: ['createContainer'], ...over });
     story.begin();
@@ -101,7 +101,7 @@ describe('C21: a container whose variables are too large for any runtime', () =>
     return story;
   }
 
-  test('is not created again, and says why, until its pod changes', () => {
+  test('is not created again until its pod changes, and reports the reason', () => {
     const story = failedStory();
     expect(story.state()).toBe('launching.awaitingChange');
     expect(story.view().now).toEqual({ kind: 'waiting', reason: tooLarge[0], message: tooLarge[1] });

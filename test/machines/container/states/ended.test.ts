@@ -10,7 +10,7 @@ test('C7: a back-off does not exceed its duration although the clock was set bac
   story.ports.setClock(-3_600_000);
   story.observe('main-0-1');
   expect([story.state(), story.ports.untilNext]).toEqual(['ended.backingOff', 10_000]);
-  // Here since when it is in its state is told as 0.
+  // The story dates the start of every state to 0, so `until` is the remaining time.
   expect(story.node().until).toBe(10_000);
 });
 
@@ -23,7 +23,7 @@ test.each([0, -3_600_000])(
     expect([story.state(), story.node().until]).toEqual(['ended.startFailed', 10_000]);
     story.ports.setClock(by);
     story.ports.advance(3_000);
-    // Here since when it is in its state is told as 0.
+    // The story dates the start of every state to 0, so `until` is the remaining time.
     expect([story.state(), story.ports.untilNext, story.node().until]).toEqual(['ended.backingOff', 7_000, 7_000]);
     story.ports.failNext('startContainer', 'RunContainerError');
     story.ports.advance(7_000);
@@ -48,7 +48,7 @@ test('C7: an update during the back-off applies to the next run, without an earl
   story.world.end('main-0-1', 1);
   story.observe('main-0-1');
   expect(story.state()).toBe('ended.backingOff');
-  // Neither the image nor the resources of the container change, which would reset the back-off.
+  // Change neither the image nor the resources of the container, because that would reset its back-off.
   const updated = aPod({ containers: [aContainer(), aContainer({ name: 'other', image: 'other:2' })] });
   story.send({ type: 'container.update', pod: updated, volumes: {} });
   expect([story.state(), story.ports.untilNext]).toEqual(['ended.backingOff', 10_000]);

@@ -8,7 +8,7 @@ const resources = { requests: amounts, limits: amounts };
 const main = aContainer({ resources });
 const failed = 'device plugin PreStartContainer rpc failed with err: rpc error: code = Unknown desc = out of order';
 
-/** A container whose devices are being prepared. */
+/** Creates a container whose devices are being prepared. */
 function preparingStory(container = main) {
   const story = containerStory({ pod: aPod({ containers: [container] }), hold: ['prepareDevices'] });
   story.begin();

@@ -9,7 +9,7 @@ const sized = (cpu: string, more: Partial<Container> = {}) =>
 const update = (pod = sized('2')) => ({ type: 'container.update', pod, volumes: {} }) as const;
 const size = { cpuRequest: 2_000, cpuLimit: 2_000, memoryLimit: 0 };
 
-/** A container that runs with one CPU. */
+/** Creates a running container with one CPU. */
 function runningContainer(more: Partial<Container> = {}) {
   const story = containerStory({ pod: sized('1', more) });
   story.begin();
@@ -95,7 +95,8 @@ describe('C25: a container that is resized', () => {
     expect(story.state()).toBe('ended.backingOff');
     story.send(update());
     expect(story.state()).toBe('running.steady');
-    // A kubelet counts this start, because a run had ended before it: the next crash waits for 10 s.
+    // The kubelet counts this start as a restart, because the container had run before. The next back-off is therefore
+    // 10 s.
     expect(story.context()).toMatchObject({ attempt: 2, crashDelayMs: 0 });
     story.die(1);
     expect(story.state()).toBe('ended.backingOff');

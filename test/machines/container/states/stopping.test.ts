@@ -8,7 +8,7 @@ const empty = { held: [], queue: [] };
 const exec = { exec: { command: ['true'] } };
 const withPreStop = aPod({ containers: [aContainer({ lifecycle: { preStop: exec } })] });
 
-/** A container that waits at this port. */
+/** Creates a container that waits for the result of this port. */
 function containerAt(port: PortName, pod = aPod()) {
   const story = containerStory({ pod });
   story.ports.hold(port);

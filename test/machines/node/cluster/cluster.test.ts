@@ -8,7 +8,7 @@ import { namedPod, nodeStory } from '../../support/nodeStory.ts';
 const MINUTE = 60_000;
 const PORTS: readonly PortName[] = ['registerNode', 'ensureCsiNode', 'putNodeStatus', 'renewLease'];
 
-/** A node of a cluster, whose every call to that the test answers. */
+/** Creates a node in a cluster. The test responds to all of its calls to the API server. */
 function clusterStory() {
   const story = nodeStory({ cluster: { leaseMs: 40_000, statusCheckMs: 10_000 }, held: PORTS });
   const stateOf = (name: string) => story.own(name)?.state;
@@ -16,7 +16,7 @@ function clusterStory() {
     ...story,
     asks: (port: PortName) => story.ports.asked(port).length,
     states: () => [stateOf('registration'), stateOf('nodeStatus'), stateOf('lease')],
-    /** It is registered, ready, and its status is told. */
+    /** Registers the node, lets it become ready, and accepts its status. */
     register: () => {
       story.list();
       story.ports.answer('registerNode', { uid: 'node-1-uid', events: [] });
@@ -74,7 +74,7 @@ test('a node reports that it is not ready after a while, and at once that it is 
 test('changes of the node, of its runtime, and its drain are reported to the cluster at once', () => {
   const { ports, register, list, want, drain, tell, send, asks } = clusterStory();
   register();
-  // The node takes as long to drain as the pod does.
+  // Hold this call, so that the drain does not complete immediately.
   ports.hold('stopContainer');
   const changes = [
     () => list(),
@@ -91,15 +91,15 @@ test('changes of the node, of its runtime, and its drain are reported to the clu
     () => send({ type: 'node.leaseRegained' }),
     () => drain(),
   ];
-  const told = changes.map((change) => {
+  const reportCounts = changes.map((change) => {
     const before = asks('putNodeStatus');
     change();
     const after = asks('putNodeStatus');
     while (ports.pending().includes('putNodeStatus')) ports.answer('putNodeStatus', { isWritten: true, events: [] });
     return after - before;
   });
-  // Which pods it runs is not part of its status.
-  expect(told).toEqual([1, 0, 1, 1, 1, 1, 1]);
+  // The second change causes no report, because the pods of a node are not part of its status.
+  expect(reportCounts).toEqual([1, 0, 1, 1, 1, 1, 1]);
 });
 
 test('the lease is renewed four times per duration, whether or not the node could be registered', () => {
@@ -126,7 +126,7 @@ test('the node shows the last state of each watch', () => {
   tell({ type: 'cluster.watchChanged', watch: 'Service', state: failing });
   tell({ type: 'cluster.watchChanged', watch: 'Node', state: watching });
   expect(context().watches).toEqual({ Node: watching, Service: failing });
-  // Nothing that is shown changes its place.
+  // An update does not move a watch within the list.
   expect(Object.keys(context().watches)).toEqual(['Node', 'Service']);
   tell({ type: 'cluster.watchChanged', watch: 'Service', state: null });
   expect(context().watches).toEqual({ Node: watching });
@@ -151,7 +151,7 @@ test("admission uses the labels and taints of the Node or, without one, the node
   const see = (node: OwnNodeState | null) => tell({ type: 'cluster.nodeSeen', node, at: ports.now });
   see(seen({ taints }));
   expect(known()).toEqual({ labels: { zone: 'a' }, taints });
-  // What the host says of itself does not count any more.
+  // The host's own labels have no effect while there is a Node.
   tell({ type: 'node.factsChanged', admissionNode: { labels: { zone: 'host' } }, at: ports.now });
   expect(known()).toEqual({ labels: { zone: 'a' }, taints });
   see(null);
@@ -167,7 +167,7 @@ test('extended resources that others have added to the Node count for its pods, 
   const allocatable = { ...own, extra: { 'ephemeral-storage': 7 } };
   tell({ type: 'node.factsChanged', allocatable, at: ports.now });
   expect(room()).toEqual({ ...own, extra: { 'ephemeral-storage': 7, 'example.com/gpu': 2 } });
-  // What is the host's own is in its hands.
+  // The Node cannot change resources that the host reports itself.
   tell({ type: 'cluster.nodeSeen', node: seen({ extendedResources: { 'ephemeral-storage': 9 } }), at: ports.now });
   expect(room()).toEqual(allocatable);
   tell({ type: 'cluster.nodeSeen', node: seen(), at: ports.now });

@@ -50,9 +50,9 @@ test('a watch of objects shows how many objects pods refer to and how many are m
   const names = ['default/a', String.raw`"default/b\x1b[2J\nnode: all is well"`];
   const lacking = [{ cause: 'forbidden', count: 2, names, since: Date.UTC(2026, 10, 27, 13, 5, 6) }];
   const counts = { strategy: 'Watch', objectCount: 3, unavailableObjects: lacking } as const;
-  const told = { place: 'the Secrets that its pods name', now: 1_000 };
+  const watchInfo = { place: 'the Secrets that its pods name', now: 1_000 };
   const failure = `${names[0]}: forbidden`;
-  const state = nextSourceState(undefined, { state: 'failing', until: 9_000, failure, counts }, told);
+  const state = nextSourceState(undefined, { state: 'failing', until: 9_000, failure, counts }, watchInfo);
   node.tell({ type: 'cluster.watchChanged', watch: 'Secret', state });
   const text = formatNodeExplanation(explainNode(node.view(), 2_000)).replaceAll(/\s+│?\s*/g, ' ');
   expect(text).toContain(
@@ -60,11 +60,11 @@ test('a watch of objects shows how many objects pods refer to and how many are m
       `(${names.join(', ')}) waiting for another attempt to watch its objects`,
   );
   expect(text).toContain('FailedRead: default/a: forbidden');
-  // A count that changes is news, and makes the failure no younger.
+  // A changed count is published, but does not change the time of the failure.
   const more = nextSourceState(
     state,
     { state: 'failing', until: 9_000, failure, counts: { ...counts, objectCount: 4 } },
-    { ...told, now: 5_000 },
+    { ...watchInfo, now: 5_000 },
   );
   expect(more).toMatchObject({ counts: { objectCount: 4 }, since: 1_000, failure: { at: 1_000 } });
 });

@@ -14,9 +14,9 @@ const listed = (...problems: readonly SourceProblem[]) =>
 const nothing = { problems: {} };
 
 test('all problems of a pod are one event about the object at the server', () => {
-  const told = invalidPodEvents(nothing, listed(problem('1', 'odd'), problem('1', 'odder'), problem('2', 'odd')));
-  expect(told.map(({ involved: { uid } }) => uid)).toEqual(['1', '2']);
-  expect(told[0]).toMatchObject({
+  const events = invalidPodEvents(nothing, listed(problem('1', 'odd'), problem('1', 'odder'), problem('2', 'odd')));
+  expect(events.map(({ involved: { uid } }) => uid)).toEqual(['1', '2']);
+  expect(events[0]).toMatchObject({
     eventType: 'Warning',
     reason: 'FailedValidation',
     involved: { kind: 'Pod', apiVersion: 'v1', namespace: 'shop', name: 'web' },

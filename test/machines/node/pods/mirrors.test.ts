@@ -19,7 +19,7 @@ const mirrorOf = (pod: Pod, hash = pod.metadata.uid): ObservedMirror => ({
   isDeleting: false,
 });
 
-/** A node of a cluster with static pods of its own. */
+/** Creates a node in a cluster that also has static pods. */
 function mirrorStory() {
   const story = nodeStory({
     cluster: { leaseMs: 40_000, statusCheckMs: 10_000 },
@@ -69,7 +69,7 @@ test('C31: a mirror pod whose static pod may still be listed remains', () => {
   expect([mirror('web'), asks()]).toEqual(['removing', [0, 1]]);
 });
 
-test('C31: nothing is created or removed before it is known what runs', () => {
+test('C31: nothing is created or removed before the runtime is listed', () => {
   const { want, see, asks, mirror, list } = mirrorStory();
   want([staticPod('web')]);
   want([], 'api');

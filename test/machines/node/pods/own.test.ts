@@ -9,7 +9,7 @@ import { namedPod, nodeStory } from '../../support/nodeStory.ts';
 const db = namedPod('db');
 const identity = { uid: 'db-uid', namespace: 'default', name: 'db' };
 
-/** The runtime has a sandbox of `db`, with this owner's mark or with none. */
+/** Adds a sandbox of `db` to the runtime, with the mark of this owner or without a mark. */
 const sandboxOf = (owner?: string) => (world: FakeWorld) => {
   const { owner: _us, ...sandbox } = world.sandbox(db);
   world.sandboxes.set(sandbox.id, { ...sandbox, ...(owner ? { owner } : {}) });
@@ -17,9 +17,9 @@ const sandboxOf = (owner?: string) => (world: FakeWorld) => {
 
 describe('an unwanted pod', () => {
   test.each([
-    ['whose directory bears our mark ends with its sandbox, which nobody has marked', undefined, true, 'ended'],
-    ['whose directory bears our mark stays, when another agent has made its sandbox', '/other@node', true, 'stays'],
-    ['of which there is but a durable fact stays with a sandbox that nobody has marked', undefined, false, 'stays'],
+    ['whose directory has our mark is removed together with its unmarked sandbox', undefined, true, 'ended'],
+    ['whose directory has our mark remains if another agent has created its sandbox', '/other@node', true, 'stays'],
+    ['that is known only from a persisted fact remains, together with its unmarked sandbox', undefined, false, 'stays'],
   ])('%s', (_what, owner, isMarked, becomes) => {
     const left = [{ ...identity, ...(isMarked ? { isMarked } : {}) }];
     const story = nodeStory({ before: sandboxOf(owner), left });
@@ -92,15 +92,15 @@ describe('C10: a pod known only from the runtime', () => {
   };
 
   test.each([
-    ['an orphan has a second, whatever its own grace', false, 45, 1],
-    ['what a node that ends all its pods ends has its own grace', true, 45, 45],
-    ['and the default where none was noted', true, undefined, 30],
+    ['an orphan has one second, whatever its own grace period', false, 45, 1],
+    ['a pod of a node that terminates all its pods has its own grace period', true, 45, 45],
+    ['such a pod without a recorded grace period has the default', true, undefined, 30],
   ])('%s', (_what, endsAll, noted, expected) => {
     expect(graceOf(endsAll, noted)).toBe(expected);
   });
 });
 
-test('a wanted pod that terminates before it has started is sent what had been admitted for it', () => {
+test('a wanted pod that terminates before it has started has the resources that were admitted for it', () => {
   const ofCpu = (cpu: string) =>
     namedPod('db', { containers: [aContainer({ resources: { requests: { cpu }, limits: { cpu, memory: '1Gi' } } })] });
   const admitted = ofCpu('1');

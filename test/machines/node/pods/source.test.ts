@@ -11,7 +11,7 @@ import { STATE_TAGS } from '../../../../machines/shared/stateMeta.ts';
 import { nodeStory } from '../../support/nodeStory.ts';
 
 const own = { place: '/pods', everyMs: 20_000 };
-/** What it comes to by these steps, one each second. */
+/** Returns the state of the source after these changes, one per second. */
 const after = (...steps: readonly SourceChange[]): SourceState | undefined =>
   steps.reduce<SourceState | undefined>(
     (state, step, index) => nextSourceState(state, step, { ...own, now: (index + 1) * 1_000 }),
@@ -22,11 +22,11 @@ const shown = (...steps: readonly SourceChange[]) =>
 
 describe('a source in the actor tree', () => {
   test('is reading until it has listed its pods', () => {
-    const told = { name: 'file source', path: 'sources/file', since: 500 };
+    const common = { name: 'file source', path: 'sources/file', since: 500 };
     const waitingFor = 'its pods to be read';
-    expect(shown()).toEqual({ ...told, state: 'reading', tags: ['working'], waitingFor });
+    expect(shown()).toEqual({ ...common, state: 'reading', tags: ['working'], waitingFor });
     const listed = sourceView('file', undefined, { startedAt: 500, hasListed: true });
-    expect(listed).toEqual({ ...told, state: 'watching', tags: ['steady'] });
+    expect(listed).toEqual({ ...common, state: 'watching', tags: ['steady'] });
   });
 
   test.each<[SourceChange, object]>([
@@ -103,8 +103,8 @@ test('a source is shown in explain node with its reported state', () => {
 test('a source always has exactly one category', () => {
   const states = ['reading', 'watching', 'polling', 'settling', 'absent', 'failing', 'broken'] as const;
   const tags = states.map((state) => {
-    const told = nextSourceState(undefined, { state }, { place: '/manifests', everyMs: 20_000, now: 0 });
-    return sourceView('file', told, { startedAt: 0, hasListed: true }).tags;
+    const sourceState = nextSourceState(undefined, { state }, { place: '/manifests', everyMs: 20_000, now: 0 });
+    return sourceView('file', sourceState, { startedAt: 0, hasListed: true }).tags;
   });
   const allowed: readonly string[] = STATE_TAGS;
   expect(tags.map((each) => each.filter((tag) => allowed.includes(tag)).length)).toEqual(states.map(() => 1));

@@ -8,16 +8,21 @@ const RUNS = 'active.running.steady';
 const web = namedPod('web');
 const db = namedPod('db');
 
-/** A node that runs these pods, told what becomes of single ones. */
+/** Creates a node that runs these pods, with functions that report changes of single pods. */
 function nodeOf(pods: readonly Pod[], source = 'file') {
   const story = nodeStory({ sources: [source], allocatable: { cpuMillis: 4_000, memoryBytes: 2 ** 33, pods: 1_000 } });
   story.list();
   story.want(pods, source);
-  const told = (change: 'added' | 'updated', pod: Pod) =>
+  const report = (change: 'added' | 'updated', pod: Pod) =>
     story.tell({ type: 'config.podChanged', source, change, pod, at: story.ports.now });
   const removed = (uid: string) =>
     story.tell({ type: 'config.podChanged', source, change: 'removed', uid, at: story.ports.now });
-  return { ...story, added: (pod: Pod) => told('added', pod), updated: (pod: Pod) => told('updated', pod), removed };
+  return {
+    ...story,
+    added: (pod: Pod) => report('added', pod),
+    updated: (pod: Pod) => report('updated', pod),
+    removed,
+  };
 }
 
 describe('a change at a source', () => {
@@ -34,7 +39,7 @@ describe('a change at a source', () => {
     expect([...story.world.containers.values()].map(({ state }) => state)).toEqual(['running']);
   });
 
-  test('states what the source wants whatever its kind: the same again changes nothing, an unknown pod is started', () => {
+  test('has its effect whatever its type: an unchanged pod is not affected, and an unknown pod is started', () => {
     const story = nodeOf([web]);
     story.added(web);
     story.updated(db);

@@ -7,7 +7,7 @@ const failure = (message: string, at = 0): Failure => ({ reason: 'RuntimeUnavail
 const broke = (message: string): PlegChange => ({ type: 'streamBroke', failure: failure(message) });
 const failed = (message: string): PlegChange => ({ type: 'listFailed', failure: failure(message) });
 
-/** What it comes to by these changes, one each second. */
+/** Returns the state after these changes, one per second. */
 const comeTo = (...changes: readonly PlegChange[]) =>
   changes.reduce((state, change, index) => nextPlegState(state, change, (index + 1) * 1_000), initialPleg);
 const shown = (...changes: readonly PlegChange[]) => plegView(comeTo(...changes), 500);
@@ -58,7 +58,7 @@ describe('the PLEG in the actor tree', () => {
     expect(comeTo(stale(700)).staleSince).toBe(700);
     expect(comeTo(stale(700), { type: 'streamOpened' }, broke('reset')).staleSince).toBe(700);
     expect(comeTo(stale(700), { type: 'listed' })).not.toHaveProperty('staleSince');
-    // It was listed, and something else has failed.
+    // This time the runtime was listed, and something else has failed.
     expect(comeTo(stale(700), stale())).toMatchObject({ listFailure: { message: 'away' } });
     expect(comeTo(stale(700), stale())).not.toHaveProperty('staleSince');
   });

@@ -9,7 +9,7 @@ const CLUSTER = { leaseMs: 40_000, statusCheckMs: 10_000 };
 const NODE_READY = 'Normal NodeReady: Node node status is now: NodeReady';
 const NOT_READY = 'Normal NodeNotReady: Node node status is now: NodeNotReady';
 
-/** A node whose runtime was listed. */
+/** Creates a node whose runtime has been listed. */
 function readyStory(cluster?: typeof CLUSTER) {
   const story = nodeStory(cluster ? { cluster } : {});
   story.list();
@@ -83,7 +83,7 @@ describe('a node without a cluster', () => {
 
 test('a node in a cluster leaves the event to its node status, once its CSINode exists', () => {
   const { told, context, away, tickAfter } = readyStory(CLUSTER);
-  // The world of the test answers at once.
+  // The fake world responds immediately.
   expect(context().registration?.isInitialized).toBe(true);
   expect(nodeHealth({ ...context(), registration: { uid: 'u', isInitialized: false } }, false).isInitialized).toBe(
     false,

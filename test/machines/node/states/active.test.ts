@@ -1,4 +1,4 @@
-/** A change of one pod costs and does nothing for the others. */
+/** Tests that a change of one pod has no effect on other pods and no cost for them. */
 import { describe, expect, test } from '@jest/globals';
 import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
 import { namedPod, nodeStory } from '../../support/nodeStory.ts';

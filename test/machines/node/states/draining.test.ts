@@ -16,7 +16,7 @@ test('C2: a pod that had failed before a restart is Failed also if the node stop
   story.drain();
   expect(story.pod('db-uid')).toBe('terminating.stoppingContainers.graceful');
   expect(story.podRef('db-uid')?.getSnapshot().context.restored).toEqual(failed);
-  // Admission knows it as any pod that only has to end: it takes nothing, and keeps its name.
+  // Admission treats it like any pod that only has to terminate: it occupies no resources, but its name stays reserved.
   expect(story.admission()?.context.entries).toEqual([
     expect.objectContaining({ uid: 'db-uid', allocated: null, holdsName: true }),
   ]);

@@ -5,7 +5,7 @@ import { namedPod, nodeStory } from '../../support/nodeStory.ts';
 const web = namedPod('web');
 const MINUTE = 60_000;
 
-/** A node that runs `web`, the third run of its container, and what a list shows of it. */
+/** Creates a node that runs `web` and lists three dead containers of it. */
 function nodeWithDead() {
   const story = nodeStory({ held: ['removeGarbage', 'surveyDisk'] });
   story.list();
@@ -141,7 +141,7 @@ describe('the garbage collection of a node', () => {
     expect(story.ports.asked('surveyDisk')).toEqual([]);
   });
 
-  test('terminates a pod of which only files are left by an actor, which removes them', () => {
+  test('creates an actor for a pod of which only files are left, which removes them', () => {
     const story = nodeWithDead();
     const lost = { uid: 'lost-uid', namespace: 'default', name: 'lost' };
     story.ports.hold('removePodData');

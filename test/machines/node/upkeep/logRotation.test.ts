@@ -19,7 +19,7 @@ test('C23: the logs of running containers are checked every 10 s', () => {
   expect(story.ports.asked('rotateLogs')).toEqual([
     { logs: [{ pod, container: 'main', id: 'web/main-0-0', attempt: 0 }] },
   ]);
-  // One turn after the other, and a failure is no end.
+  // Rotations do not overlap, and continue after a failure.
   story.ports.advance(30_000);
   expect(story.ports.asked('rotateLogs')).toHaveLength(1);
   story.ports.fail('rotateLogs', 'RuntimeUnavailable');

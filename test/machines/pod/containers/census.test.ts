@@ -10,20 +10,21 @@ const LIFECYCLES: readonly ContainerLifecycle[] = [
   ...(['succeeded', 'failed', 'stopped', 'removed', 'restartsAll'] as const),
 ];
 
-/** A pod of three containers of each role, without a container that it once had and that has an actor yet: `old`. */
 const named = (prefix: string, more = {}) =>
   [0, 1, 2].map((index) => aContainer({ name: `${prefix}${index}`, ...more }));
+/** A pod with three containers of each role. */
 const pod: Pod = aPod({
   initContainers: [...named('init'), ...named('sidecar', { restartPolicy: 'Always' })],
   containers: named('main'),
   ephemeralContainers: named('debug'),
 });
+/** The names of its containers, and `old`, a container that was removed but still has an actor. */
 const names = [
   ...['init', 'sidecar', 'main', 'debug'].flatMap((prefix) => [0, 1, 2].map((index) => `${prefix}${index}`)),
   'old',
 ];
 
-/** The census as a scan of all containers has it. */
+/** Computes the census by a scan of all containers. */
 function scanned(containers: Readonly<Record<string, ContainerLifecycle>>) {
   const entries = Object.entries(containers);
   const withProcess = entries.filter(

@@ -9,7 +9,7 @@ const large = aPod({ containers: names.map((name) => aContainer({ name })) });
 
 type PodStory = ReturnType<typeof podStory>;
 
-/** Lets the pauses between batches pass, and returns a count after each of them. */
+/** Lets the pauses between batches elapse. Returns the initial count and the count after each pause. */
 function countsAfterPauses(story: PodStory, count: () => number): number[] {
   const counts = [count()];
   while (story.context().queued !== undefined) {
@@ -19,11 +19,11 @@ function countsAfterPauses(story: PodStory, count: () => number): number[] {
   return counts;
 }
 
-/** The largest difference between two successive numbers. */
+/** Returns the largest difference between two successive counts. */
 const largestStep = (counts: readonly number[]): number =>
   Math.max(...counts.map((count, index) => count - (counts[index - 1] ?? 0)));
 
-/** A large pod, all of whose containers run. */
+/** Creates a large pod with all containers running. */
 function runningPod(): PodStory {
   const story = podStory({ pod: large });
   countsAfterPauses(story, () => 0);
@@ -108,7 +108,7 @@ describe('a pod with many containers', () => {
     story.observe();
     const queued = () => story.context().queued?.flatMap((each) => each.names) ?? [];
     expect(queued()).toEqual(names.slice(BATCH_SIZE));
-    // Further lists do not make the queue longer.
+    // Further observations of the runtime do not make the queue longer.
     for (let count = 0; count < 5; count += 1) story.observe();
     expect(queued()).toHaveLength(COUNT);
     story.ports.advance(0);

@@ -14,21 +14,24 @@ const pod = aPod({
 const NAMES = ['setup', 'main', 'watcher'];
 type World = ReturnType<typeof podStory>['world'];
 
-/** All have run in the first sandbox and ended, the last of them so that all are to restart. */
-function ended(world: World, watcher?: number): void {
+/**
+ * Adds a first sandbox in which all containers have exited. The exit of `watcher`, the last one, restarts all of them.
+ * Its exit code is unknown if undefined.
+ */
+function exitAll(world: World, watcher?: number): void {
   world.sandbox(pod);
   for (const name of NAMES) world.run(pod, name, { id: `${name}-0-0` });
   for (const name of ['setup', 'main']) world.end(`${name}-0-0`, 0);
   if (watcher === undefined) world.change('watcher-0-0', { state: 'exited' });
   else world.end('watcher-0-0', watcher);
 }
-/** The first container runs again in the next sandbox. */
-function startedAnew(world: World): void {
+/** Replaces the sandbox by the next one, in which the first container runs again. */
+function restartFirst(world: World): void {
   world.loseSandbox('sandbox-uid-1-0');
   world.sandbox(pod, 1);
   world.run(pod, 'setup', { id: 'setup-1-1', sandboxId: 'sandbox-uid-1-1', attempt: 1 });
 }
-const made = ({ ports }: ReturnType<typeof podStory>) =>
+const createCalls = ({ ports }: ReturnType<typeof podStory>) =>
   ports.asked('createContainer').map(({ container, attempt }) => `${container} ${attempt}`);
 
 describe('an exit that restarts all, found by a new agent', () => {
@@ -36,13 +39,13 @@ describe('an exit that restarts all, found by a new agent', () => {
     const story = podStory({
       pod,
       before: (world) => {
-        ended(world, 42);
+        exitAll(world, 42);
         world.loseSandbox('sandbox-uid-1-0');
       },
     });
-    expect(made(story)).toEqual(['setup 1']);
+    expect(createCalls(story)).toEqual(['setup 1']);
     story.die('setup-1-1', 0);
-    expect(made(story)).toEqual(['setup 1', 'main 1', 'watcher 1']);
+    expect(createCalls(story)).toEqual(['setup 1', 'main 1', 'watcher 1']);
     expect(story.ports.asked('stopContainer')).toEqual([]);
     expect(story.state()).toBe('active.running.steady');
   });
@@ -51,12 +54,12 @@ describe('an exit that restarts all, found by a new agent', () => {
     const story = podStory({
       pod,
       before: (world) => {
-        ended(world, 42);
-        startedAnew(world);
+        exitAll(world, 42);
+        restartFirst(world);
       },
     });
     story.die('setup-1-1', 0);
-    expect(made(story)).toEqual(['main 1', 'watcher 1']);
+    expect(createCalls(story)).toEqual(['main 1', 'watcher 1']);
     expect(story.ports.asked('stopContainer')).toEqual([]);
   });
 
@@ -65,15 +68,15 @@ describe('an exit that restarts all, found by a new agent', () => {
       pod,
       held: ['inspectContainer'],
       before: (world) => {
-        ended(world);
-        startedAnew(world);
+        exitAll(world);
+        restartFirst(world);
       },
     });
     story.world.change('watcher-0-0', { exitCode: 42 });
     while (story.ports.pending('inspectContainer').length > 0) story.ports.answer('inspectContainer');
     story.die('setup-1-1', 0);
     while (story.ports.pending('inspectContainer').length > 0) story.ports.answer('inspectContainer');
-    expect(made(story)).toEqual(['watcher 1']);
+    expect(createCalls(story)).toEqual(['watcher 1']);
     expect(story.ports.asked('stopContainer')).toEqual([]);
   });
 
@@ -81,12 +84,12 @@ describe('an exit that restarts all, found by a new agent', () => {
     const story = podStory({
       pod,
       before: (world) => {
-        ended(world, 42);
+        exitAll(world, 42);
         world.run(pod, 'setup', { id: 'setup-0-1', attempt: 1, createdAt: Date.UTC(2100, 0) });
       },
     });
     story.die('setup-0-1', 0);
-    expect(made(story)).toEqual(['main 1', 'watcher 1']);
+    expect(createCalls(story)).toEqual(['main 1', 'watcher 1']);
     expect(story.ports.asked('stopContainer')).toEqual([]);
   });
 
@@ -101,7 +104,7 @@ describe('an exit that restarts all, found by a new agent', () => {
       },
     });
     expect(story.ports.asked('stopContainer')).toMatchObject([{ id: 'main-0-0', graceSeconds: 0 }]);
-    expect(made(story)).toEqual(['setup 1']);
+    expect(createCalls(story)).toEqual(['setup 1']);
   });
 });
 
@@ -113,7 +116,7 @@ test('C5: all containers restart in the next sandbox if the sandbox of the pod i
   story.world.loseSandbox('sandbox-uid-1-0');
   story.observe();
   story.die('setup-1-1', 0);
-  expect(made(story)).toEqual(['setup 0', 'main 0', 'watcher 0', 'setup 1', 'main 1', 'watcher 1']);
+  expect(createCalls(story)).toEqual(['setup 0', 'main 0', 'watcher 0', 'setup 1', 'main 1', 'watcher 1']);
   expect(story.ports.asked('stopContainer')).toEqual([]);
 });
 
@@ -131,5 +134,5 @@ test('C5: all containers restart if running ones have to stop first because the 
     },
   });
   story.die('setup-1-1', 0);
-  expect(made(story)).toEqual(['setup 1', 'main 1', 'watcher 1', 'once 1']);
+  expect(createCalls(story)).toEqual(['setup 1', 'main 1', 'watcher 1', 'once 1']);
 });

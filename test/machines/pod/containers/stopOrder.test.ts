@@ -9,7 +9,7 @@ const pod = aPod({
   containers: [aContainer({ name: 'a' }), aContainer({ name: 'b' })],
 });
 
-/** A pod that runs, each of whose stops the test answers itself. */
+/** Creates a running pod. The test responds to each stop of a container. */
 function runningPod(of = pod) {
   const story = podStory({ pod: of });
   expect(story.state()).toBe('active.running.steady');

@@ -8,16 +8,16 @@ import { podStory } from '../../support/podStory.ts';
 
 const two = aPod({ containers: [aContainer(), aContainer({ name: 'helper' })] });
 
-/** A pod that ran before the agent started, of which its logs tell once that is answered. */
+/** Creates a pod that ran before the agent started, and whose restart counts are being read from its logs. */
 const formerPod = (options: Parameters<typeof podStory>[0] = {}) =>
   podStory({ pod: two, hasLogs: true, held: ['countRestarts', 'mountVolume', 'runSandbox'], ...options });
 
-/** The runtime's list shows nothing of the pod any more. */
+/** Reports that the runtime no longer has anything of the pod. */
 const losesAll = ({ send, world }: ReturnType<typeof podStory>) =>
   send({ type: 'runtime.podObserved', pod: { ...world.observed(two), sandboxes: [], containers: [] } });
 
-/** What is told of each container: restarts, state, last state. */
-function told(story: ReturnType<typeof podStory>) {
+/** Returns the phase, and the name, restart count, state and last termination reason of each container. */
+function reported(story: ReturnType<typeof podStory>) {
   const status = podStatus(story.view(), { now: 0, hostIps: [], runtimeName: 'containerd' });
   const containers = (status.containerStatuses ?? []).map(({ name, restartCount, state, lastState }) => {
     return [name, restartCount, Object.keys(state ?? {})[0], lastState?.terminated?.reason];
@@ -32,14 +32,14 @@ describe('C23: a pod whose containers the runtime has lost', () => {
     expect(story.ports.asked('countRestarts')).toMatchObject([{ containers: ['main', 'helper'] }]);
     story.ports.answer('countRestarts', { restarts: { main: 3, helper: 0 } });
     expect(story.state()).toBe('sandboxing.creatingSandbox.creating');
-    expect(told(story)).toEqual([
+    expect(reported(story)).toEqual([
       'Pending',
       ['helper', 0, 'waiting', undefined],
       ['main', 2, 'waiting', 'ContainerStatusUnknown'],
     ]);
     story.ports.answer('runSandbox');
     expect(story.ports.asked('createContainer')).toMatchObject([{ attempt: 3 }, { attempt: 0 }]);
-    expect(told(story)).toEqual([
+    expect(reported(story)).toEqual([
       'Running',
       ['helper', 0, 'running', undefined],
       ['main', 3, 'running', 'ContainerStatusUnknown'],
@@ -52,7 +52,7 @@ describe('C23: a pod whose containers the runtime has lost', () => {
     const story = formerPod({ pod });
     story.ports.answer('countRestarts', { restarts: { main: 3 } });
     expect(story.state()).toBe('preparing.mountingVolumes');
-    expect(told(story)).toEqual(['Pending', ['main', 2, 'waiting', undefined]]);
+    expect(reported(story)).toEqual(['Pending', ['main', 2, 'waiting', undefined]]);
   });
 
   test('reports the count of a container that the runtime loses before it has an actor', () => {
@@ -61,18 +61,18 @@ describe('C23: a pod whose containers the runtime has lost', () => {
       held: ['preparePod'],
     });
     losesAll(story);
-    expect(told(story)).toEqual(['Pending', ['main', 3, 'waiting', undefined]]);
+    expect(reported(story)).toEqual(['Pending', ['main', 3, 'waiting', undefined]]);
     losesAll(story);
     story.ports.answer('preparePod');
     expect(story.ports.asked('createContainer')).toMatchObject([{ attempt: 4 }]);
-    expect(told(story)).toEqual(['Running', ['main', 4, 'running', 'ContainerStatusUnknown']]);
+    expect(reported(story)).toEqual(['Running', ['main', 4, 'running', 'ContainerStatusUnknown']]);
   });
 
   test('counts containers that the runtime loses while the logs are read', () => {
     const story = formerPod({ before: (world, pod) => [world.sandbox(pod), world.run(pod, 'main', { attempt: 1 })] });
     losesAll(story);
     story.ports.answer('countRestarts', { restarts: { helper: 3 } });
-    expect(told(story)).toEqual([
+    expect(reported(story)).toEqual([
       'Running',
       ['helper', 2, 'waiting', 'ContainerStatusUnknown'],
       ['main', 1, 'waiting', 'ContainerStatusUnknown'],
@@ -115,7 +115,7 @@ describe('C23: a pod whose containers the runtime has lost', () => {
       if (how === 'answer') story.ports.answer('countRestarts', { restarts: { main: 3, helper: 0 } });
       else story.ports.fail('countRestarts', 'RuntimeError');
       expect(story.state()).toBe('terminated');
-      expect(told(story)).toContainEqual(['main', restarts, 'terminated', undefined]);
+      expect(reported(story)).toContainEqual(['main', restarts, 'terminated', undefined]);
     },
   );
 
@@ -125,7 +125,7 @@ describe('C23: a pod whose containers the runtime has lost', () => {
     expect(story.told()).toEqual([expect.stringMatching('Normal DeadlineExceeded')]);
     expect(story.state()).toBe('countingRestarts');
     story.ports.answer('countRestarts', { restarts: { main: 3, helper: 0 } });
-    expect(told(story)).toEqual([
+    expect(reported(story)).toEqual([
       'Failed',
       ['helper', 0, 'terminated', undefined],
       ['main', 2, 'terminated', 'ContainerStatusUnknown'],
@@ -161,7 +161,7 @@ const gpuPod = (cpu: string): Pod => {
   return aPod({ containers: [aContainer({ resources: { requests: amounts, limits: amounts } })] });
 };
 
-/** A pod with one CPU and one GPU, which the device plugin has yet to allocate. */
+/** Creates a pod with one CPU and one GPU, which the device plugin has yet to allocate. */
 const awaitingDevice = (options: Parameters<typeof podStory>[0] = {}) =>
   podStory({
     pod: gpuPod('1'),

@@ -15,7 +15,7 @@ const sized = (cpu: string): Pod =>
   aPod({ containers: [aContainer({ resources: { requests: { cpu }, limits: { cpu } } })] });
 const update = (pod: Pod) => ({ type: 'pod.update', pod }) as const;
 
-/** What an event says of a pod that has so much cpu, or is to have it. */
+/** Returns the details in the events of a resize to this amount of CPU. */
 const details = (cpu: string, error?: string) =>
   JSON.stringify({
     containers: [{ name: 'main', resources: { requests: { cpu }, limits: { cpu } } }],
@@ -28,7 +28,7 @@ const ofGeneration = (generation: number, cpu: string): Pod => {
   return { ...pod, metadata: { ...pod.metadata, generation } };
 };
 
-/** A Guaranteed pod of two containers with these amounts of CPU. */
+/** Returns a Guaranteed pod with two containers that have these amounts of CPU. */
 const shared = (first: string, second: string): Pod => {
   const container = (name: string, cpu: string) => {
     const amounts = { cpu, memory: '1Mi' };
@@ -37,7 +37,7 @@ const shared = (first: string, second: string): Pod => {
   return aPod({ containers: [container('main', first), container('other', second)] });
 };
 
-/** A pod that runs with one CPU and is being resized to two. */
+/** Creates a pod that runs with one CPU and is being resized to two. */
 function resizingPod(pod = sized('1'), next = sized('2')) {
   const story = podStory({ pod, held: ['resizePod'] });
   story.send(update(next));
@@ -130,7 +130,7 @@ describe('C25: a pod that is resized', () => {
       allocated: resourcesOf(story.context().allocated),
       actuated: actuatedResources(story.view()),
     });
-    // The container still has to get two CPUs, because the failed resize may not have changed it.
+    // The actuated resources are still one CPU, because the failed resize may not have changed the container.
     expect(hasSameResources(persisted().actuated, resourcesOf(sized('1')))).toBe(true);
     story.send(update(sized('1')));
     story.ports.fail('resizePod', 'ResizePodInPlaceError');
@@ -289,7 +289,7 @@ describe('C25: a pod whose initialization completes during a resize', () => {
 });
 
 describe('C25: the events of a resize', () => {
-  /** A pod that runs with one cpu and has told all about its start. */
+  /** Creates a running pod with one CPU and discards the events of its start. */
   function steady(options: Parameters<typeof podStory>[0] = {}) {
     const story = podStory({ pod: sized('1'), held: ['resizePod'], ...options });
     expect(story.state()).toBe('active.running.steady');
@@ -340,11 +340,11 @@ describe('C25: the events of a resize', () => {
     const story = steady({ taken: requestsWith({ cpuMillis: 2_500 }) });
     story.send(update(sized('2')));
     const message = "Node didn't have enough resource: cpu, requested: 2000, used: 2500, capacity: 4000";
-    const told = `Warning ResizeDeferred: Pod resize OutOfcpu: ${details('2', message)}`;
-    expect(story.told()).toEqual([told]);
+    const event = `Warning ResizeDeferred: Pod resize OutOfcpu: ${details('2', message)}`;
+    expect(story.told()).toEqual([event]);
     story.send({ type: 'admission.refused', reason: 'Deferred', message });
     expect(story.told()).toEqual([]);
-    // That others have given something back, and not enough, is no news.
+    // There is no new event if other pods have released resources, but not enough of them.
     const less = message.replace('used: 2500', 'used: 2100');
     story.send({ type: 'admission.refused', reason: 'Deferred', message: less });
     expect(story.told()).toEqual([]);

@@ -18,7 +18,7 @@ function runningPod(pod: Pod = full) {
   return story;
 }
 
-/** Nothing of the pod is left anywhere. */
+/** Checks that nothing of the pod remains. */
 function expectGone(story: ReturnType<typeof podStory>) {
   expect(story.state()).toBe('terminated');
   expect([...story.world.sandboxes.keys(), ...story.world.containers.keys()]).toEqual([]);
@@ -198,7 +198,7 @@ describe('a lost sandbox', () => {
     expect(story.containers()).toEqual({ proxy: 'ended.backingOff', main: 'ended.backingOff' });
     story.ports.advance(10_000);
     expect(story.containers()).toEqual({ proxy: 'running.steady', main: 'running.steady' });
-    // What ran in the old ones is kept for its logs: removing it is the node's garbage collection.
+    // Containers of the old sandboxes remain for their logs, until the garbage collection of the node removes them.
     expect(story.ports.asked('removeSandboxes')).toEqual([]);
     expect(story.ports.asked('stopSandboxes')).toHaveLength(2);
   });
@@ -402,11 +402,11 @@ describe('adoption', () => {
   test.each([
     ['has no address', { ips: [] }],
     ['is on the host network although the pod is not', { ips: ['10.0.0.9'], hostNetwork: true }],
-  ])('C8: recreates a sandbox that %s', (_, told) => {
+  ])('C8: recreates a sandbox that %s', (_, changes) => {
     const story = podStory({ before: (world, pod) => world.sandbox(pod), held: ['inspectSandbox'] });
     const [adopted] = story.context().observed.sandboxes;
     if (adopted === undefined) throw new Error('the pod has no sandbox to adopt');
-    story.ports.answer('inspectSandbox', { ...adopted, ...told });
+    story.ports.answer('inspectSandbox', { ...adopted, ...changes });
     expect(story.state()).toBe('active.running.steady');
     expect(story.context().sandbox).toMatchObject({ attempt: 1 });
   });

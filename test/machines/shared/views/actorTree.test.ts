@@ -12,7 +12,7 @@ interface DiskContext {
 
 const types = { meta: {} as StateMeta, tags: {} as StateTag | 'spinning' };
 
-/** A machine that nothing but its own chart tells of. */
+/** A machine without code of its own in the actor tree. Everything shown is in its chart. */
 const disk = setup({
   types: { ...types, context: {} as DiskContext },
   actors: { sync: fromPromise<null, { path: string }>(() => new Promise(() => {})), timer: fromCallback(() => {}) },
@@ -35,7 +35,7 @@ const disk = setup({
   },
 });
 
-/** One that works in two regions, and has one that breaks. */
+/** A machine with various children, including one with two parallel regions and one that can throw. */
 const parts = setup({
   types,
   actors: {

@@ -34,7 +34,7 @@ describe('a state that waits for another attempt', () => {
     });
   });
 
-  test('tries again when the time is over, and on the return of the runtime if it says so', () => {
+  test('retries when the time is over, and on the return of the runtime if configured', () => {
     expect(waits.retryState('calling', wait).on).toEqual({ 'timer.elapsed': 'calling' });
     expect(waits.retryStateOnReturn('calling', wait).on).toEqual({
       'timer.elapsed': 'calling',

@@ -20,7 +20,7 @@ test('the default view shrinks a drawing a little, and shows the part around the
   expect(seen.x).toBeGreaterThanOrEqual(0);
   expect(seen.x + 85).toBeLessThanOrEqual(200);
   expect(seen.y + 30 * 0.85).toBeLessThanOrEqual(150);
-  // No further than to its edge.
+  // The camera does not move beyond the edge of the drawing.
   expect(cameraAt({ width: 200, height: 150 }, drawn, box('pending'))).toMatchObject({ x: 0, y: 0 });
 });
 

@@ -38,13 +38,13 @@ test('a state outside all regions is shown in the first one, and a machine witho
 });
 
 test('each drawing is loaded once, and a failure is reported and retried on request', async () => {
-  const asked: string[] = [];
+  const requests: string[] = [];
   let answer = async (): Promise<Drawing> => {
     throw new Error('away');
   };
   const drawings = createDrawings({
     drawing: (machine, region) => {
-      asked.push(drawingKey(machine, region));
+      requests.push(drawingKey(machine, region));
       return answer();
     },
   });
@@ -57,5 +57,5 @@ test('each drawing is loaded once, and a failure is reported and retried on requ
   await new Promise(setImmediate);
   drawings.load('container', 'run');
   expect(drawings.loaded.value.get('container.run')).toEqual({ drawing: drawn });
-  expect(asked).toEqual(['container.run', 'container.run']);
+  expect(requests).toEqual(['container.run', 'container.run']);
 });

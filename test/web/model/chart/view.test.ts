@@ -26,7 +26,7 @@ test('transitions have counts, and the last and the next one are highlighted', (
   expect(way('ended.choosing')).toMatchObject({ style: 'last', count: 5 });
   expect(way('ended.backingOff')).toMatchObject({ style: 'next', count: 4, timeLeft: '48s' });
   expect(way('pending.restarting')).toMatchObject({ style: 'taken', count: 6 });
-  // Drawn over the others.
+  // It is drawn on top of the other arrows.
   expect(view.arrows.at(-1)?.style).toBe('next');
 });
 

@@ -8,10 +8,10 @@ import { API, actor, apiDetail, apiHistory, NOW } from '../../support/nodeOnPage
 import { pageModel, until } from '../../support/pageModel.ts';
 
 function follows(answer?: (path: string) => Promise<ActorDetail>, isSeen = false) {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const rests: (() => void)[] = [];
   const detail = async (path: string, at?: number) => {
-    asked.push(at === undefined ? path : `${path} ${NOW - at}ms ago`);
+    requests.push(at === undefined ? path : `${path} ${NOW - at}ms ago`);
     return answer ? answer(path) : { ...apiDetail, path };
   };
   const { page } = pageModel({ url: '/pod/shop/checkout-api/container/api', detail });
@@ -22,32 +22,34 @@ function follows(answer?: (path: string) => Promise<ActorDetail>, isSeen = false
     const before = page.world.value.actors.get(path) ?? actor({ path });
     page.live.value = withFrame(page.live.value, { ...frame, actors: [{ ...before, facts: ['changed'] }] });
   };
-  /** Half a second passes. */
+  /** Lets half a second pass. */
   const rest = async () => {
     for (const each of rests.splice(0)) each();
     for (let turn = 0; turn < 20; turn++) await Promise.resolve();
   };
-  return { page, asked, change, rest, leave };
+  return { page, requests, change, rest, leave };
 }
 
 test('the details of an actor are requested when it is selected or an actor of its pod has changed, at most every half second', async () => {
-  const { page, asked, change, rest } = follows();
+  const { page, requests, change, rest } = follows();
   await until(() => page.detail.value !== undefined);
   change('pod/uid-checkout-api/container/proxy');
   change('pod/uid-checkout-api/container/api');
-  expect(asked).toEqual([API]);
+  expect(requests).toEqual([API]);
   await rest();
-  expect(asked).toEqual([API, API]);
+  expect(requests).toEqual([API, API]);
   await rest();
   change('pod/uid-auth');
-  expect(asked).toEqual([API, API]);
+  expect(requests).toEqual([API, API]);
 });
 
 test('the details are requested at once for a new selection, and a late response is ignored', async () => {
   const late: (() => void)[] = [];
-  const { page, asked } = follows((path) => new Promise((resolve) => late.push(() => resolve({ ...apiDetail, path }))));
+  const { page, requests } = follows(
+    (path) => new Promise((resolve) => late.push(() => resolve({ ...apiDetail, path }))),
+  );
   select(page, 'pod/uid-auth');
-  expect(asked).toEqual([API, 'pod/uid-auth']);
+  expect(requests).toEqual([API, 'pod/uid-auth']);
   late[0]?.();
   for (let turn = 0; turn < 20; turn++) await Promise.resolve();
   expect(page.detail.value).toBeUndefined();
@@ -72,24 +74,24 @@ test('the details show the answer before the history, whose runs and transitions
 });
 
 test('the details are requested for the displayed time, but not during a drag on the rail', async () => {
-  const { page, asked, rest } = follows();
+  const { page, requests, rest } = follows();
   await rest();
   goToTime(page, NOW - 5_000, { isMoving: true });
   await until(() => page.past.value !== undefined);
-  expect(asked).toEqual([API]);
+  expect(requests).toEqual([API]);
   goToTime(page, NOW - 5_000);
-  expect(asked).toEqual([API, `${API} 5000ms ago`]);
+  expect(requests).toEqual([API, `${API} 5000ms ago`]);
 });
 
 test('a failure to load the details is reported until a retry succeeds', async () => {
   let isAway = true;
-  const { page, asked, rest } = follows(async (path) => {
+  const { page, requests, rest } = follows(async (path) => {
     if (isAway) throw new Error('the agent is away');
     return { ...apiDetail, path };
   });
   await until(() => page.detailError.value?.message === 'the agent is away');
   await rest();
-  expect(asked).toHaveLength(1);
+  expect(requests).toHaveLength(1);
   isAway = false;
   page.detailRetries.value += 1;
   await until(() => page.detail.value !== undefined);
@@ -97,27 +99,27 @@ test('a failure to load the details is reported until a retry succeeds', async (
 });
 
 test('the details are not requested after the subscription has ended', async () => {
-  const { asked, change, rest, leave } = follows();
+  const { requests, change, rest, leave } = follows();
   leave();
   await rest();
   change(API);
-  expect(asked).toEqual([API]);
+  expect(requests).toEqual([API]);
 });
 
 test('the details are requested every five seconds while the log and the events are visible, because they change without transitions', async () => {
   for (const isSeen of [true, false]) {
-    const { page, asked, rest } = follows(undefined, isSeen);
+    const { page, requests, rest } = follows(undefined, isSeen);
     await rest();
     page.browserTime.value = NOW + 1_000;
     page.browserTime.value = NOW + 5_000;
     await rest();
-    expect(asked).toHaveLength(isSeen ? 2 : 1);
+    expect(requests).toHaveLength(isSeen ? 2 : 1);
     goToTime(page, NOW - 5_000);
     await until(() => page.past.value !== undefined);
-    const before = asked.length;
+    const before = requests.length;
     page.browserTime.value = NOW + 60_000;
     await rest();
-    expect(asked.length - before).toBe(0);
+    expect(requests.length - before).toBe(0);
   }
 });
 

@@ -9,15 +9,15 @@ import { pageModel, until } from '../../support/pageModel.ts';
 const PROXY = 'pod/uid-checkout-api/container/proxy';
 
 test('the log is reloaded every second while its tab is open, and at once for a different container', async () => {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const rests: (() => void)[] = [];
   const tab = createLogTab();
   const isSeen = signal(false);
   const { page } = pageModel({
     url: '/pod/shop/checkout-api/container/proxy/probe/readiness',
     log: async (path) => {
-      asked.push(path);
-      return { run: 1, isRunning: true, lines: [`line ${asked.length}`] };
+      requests.push(path);
+      return { run: 1, isRunning: true, lines: [`line ${requests.length}`] };
     },
   });
   followSelection(page, () => undefined);
@@ -26,22 +26,22 @@ test('the log is reloaded every second while its tab is open, and at once for a 
     for (const each of rests.splice(0)) each();
     for (let turn = 0; turn < 20; turn++) await Promise.resolve();
   };
-  expect(asked).toEqual([]);
+  expect(requests).toEqual([]);
   isSeen.value = true;
   await until(() => tab.log.value?.content?.lines[0] === 'line 1');
   await rest();
-  expect(asked).toEqual([PROXY]);
+  expect(requests).toEqual([PROXY]);
   page.browserTime.value = NOW + 2_000;
   await until(() => tab.log.value?.content?.lines[0] === 'line 2');
   select(page, API);
-  expect(asked).toEqual([PROXY, PROXY, API]);
+  expect(requests).toEqual([PROXY, PROXY, API]);
   await rest();
   // Logs are not loaded in the past or for actors that are not containers.
   goToTime(page, NOW - 5_000);
   await until(() => page.past.value !== undefined);
   page.browserTime.value = NOW + 9_000;
   await rest();
-  expect(asked).toHaveLength(3);
+  expect(requests).toHaveLength(3);
 });
 
 test('a failure is shown beside the lines that were loaded before', async () => {

@@ -22,20 +22,20 @@ describe('a time in the past', () => {
   });
 
   test('is requested one at a time, and only the last of several is shown', async () => {
-    const asked: number[] = [];
+    const requests: number[] = [];
     const answers: (() => void)[] = [];
     const snapshot = (at: number) => {
-      asked.push(NOW - at);
+      requests.push(NOW - at);
       return new Promise<Snapshot>((resolve) => answers.push(() => resolve({ ...designSnapshot, at, mode: 'past' })));
     };
     const { page } = pageModel({ snapshot });
     for (const ago of [1_000, 2_000, 3_000]) goToTime(page, NOW - ago, { isMoving: true });
-    expect(asked).toEqual([1_000]);
+    expect(requests).toEqual([1_000]);
     answers[0]?.();
-    await until(() => asked.length === 2);
+    await until(() => requests.length === 2);
     answers[1]?.();
     await until(() => page.pendingSnapshot.value === undefined);
-    expect(asked).toEqual([1_000, 3_000]);
+    expect(requests).toEqual([1_000, 3_000]);
     expect(page.world.value.at).toBe(NOW - 3_000);
     expect(page.isDragging.value).toBe(true);
   });

@@ -42,11 +42,11 @@ describe('stepping', () => {
   });
 
   test('requests lines that are not loaded', async () => {
-    const { page, storyState, moments, asked, settle } = storyPage();
+    const { page, storyState, moments, requests, settle } = storyPage();
     await settle();
     storyState.loaded.value = undefined;
     await stepTo(page, storyState, 'event', false);
-    expect(asked.at(-1)).toMatchObject({ uid: UID, to: NOW });
+    expect(requests.at(-1)).toMatchObject({ uid: UID, to: NOW });
     expect(moments[0]).toBeGreaterThan(run(6));
   });
 
@@ -56,7 +56,7 @@ describe('stepping', () => {
     stop();
     const known = storyState.loaded.peek();
     if (!known) throw new Error('there is no story');
-    // The story ends long before, or its earliest lines were left out.
+    // The story ends long before, or its earliest lines have been dropped.
     for (const story of [
       { ...known.story, to: run(2), lines: lines.filter(({ at }) => at <= run(2)) },
       { ...known.story, unsaid: 5, lines: lines.filter(({ at }) => at >= run(6)) },
@@ -98,14 +98,14 @@ describe('stepping', () => {
 describe('playing', () => {
   function playing(first = snapshotAt(NOW, 'live')) {
     const timers: (() => void)[] = [];
-    const told = storyPage({ first });
-    const player = createPlayer(told.page, { scheduleTimeout: (after) => timers.push(after) });
+    const story = storyPage({ first });
+    const player = createPlayer(story.page, { scheduleTimeout: (after) => timers.push(after) });
     const next = async (ms: number) => {
-      told.pass(ms);
+      story.pass(ms);
       timers.shift()?.();
-      await told.settle();
+      await story.settle();
     };
-    return { ...told, player, next };
+    return { ...story, player, next };
   }
 
   test('advances at the selected speed until it reaches the live view', async () => {

@@ -9,12 +9,12 @@ import { pageModel, until } from '../../support/pageModel.ts';
 
 /** Creates a page with an open manifest. `rest` advances the time by half a second. */
 function reads() {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const rests: (() => void)[] = [];
   const answers: { resolve: (phase: string) => void; reject: (error: Error) => void }[] = [];
   const { page } = pageModel({ url: '/pod/shop/checkout-api' });
   page.client.object = (uid, at) => {
-    asked.push(at === undefined ? uid : `${uid} ${NOW - at}ms ago`);
+    requests.push(at === undefined ? uid : `${uid} ${NOW - at}ms ago`);
     return new Promise((resolve, reject) =>
       answers.push({ resolve: (phase) => resolve({ ...checkoutObject, status: { phase } }), reject }),
     );
@@ -47,25 +47,25 @@ function reads() {
     if (pod) change({ pods: [{ ...pod, restarts: pod.restarts + 1 }] });
   };
   const phase = () => (reading.object.value?.content?.status as { phase?: string } | undefined)?.phase;
-  return { page, reading, asked, answer, fail, rest, change, restart, phase };
+  return { page, reading, requests, answer, fail, rest, change, restart, phase };
 }
 
 test('a pod’s object is reloaded after a change, and the previous one stays until then', async () => {
-  const { asked, answer, rest, restart, phase } = reads();
+  const { requests, answer, rest, restart, phase } = reads();
   await answer('Pending');
   restart();
   restart();
-  expect(asked).toEqual(['uid-checkout-api']);
+  expect(requests).toEqual(['uid-checkout-api']);
   await rest();
-  expect([asked.length, phase()]).toEqual([2, 'Pending']);
+  expect([requests.length, phase()]).toEqual([2, 'Pending']);
   await answer('Running');
   expect(phase()).toBe('Running');
   await rest();
-  expect(asked).toHaveLength(2);
+  expect(requests).toHaveLength(2);
 });
 
 test('the object belongs to the displayed time', async () => {
-  const { page, asked, answer, rest, restart } = reads();
+  const { page, requests, answer, rest, restart } = reads();
   await answer('Running');
   toggleFreeze(page);
   await rest();
@@ -74,35 +74,35 @@ test('the object belongs to the displayed time', async () => {
   await rest();
   goToTime(page, NOW - 5_000);
   await until(() => page.past.value !== undefined);
-  expect(asked).toEqual(['uid-checkout-api', 'uid-checkout-api 0ms ago', 'uid-checkout-api 5000ms ago']);
+  expect(requests).toEqual(['uid-checkout-api', 'uid-checkout-api 0ms ago', 'uid-checkout-api 5000ms ago']);
 });
 
 test('a deleted pod has its last known object', async () => {
-  const { page, asked, answer, rest, change, phase } = reads();
+  const { page, requests, answer, rest, change, phase } = reads();
   await answer('Running');
   await rest();
   change({ podsGone: ['uid-checkout-api'], actorsGone: ['pod/uid-checkout-api'] });
-  expect([asked.length, phase(), page.selectedPath.value]).toEqual([1, 'Running', 'pod/uid-checkout-api']);
+  expect([requests.length, phase(), page.selectedPath.value]).toEqual([1, 'Running', 'pod/uid-checkout-api']);
 });
 
 test('a failure is reported and can be retried', async () => {
-  const { reading, asked, answer, fail, rest, phase } = reads();
+  const { reading, requests, answer, fail, rest, phase } = reads();
   await fail('away');
   expect(reading.object.value).toEqual({ uid: 'uid-checkout-api', error: 'away' });
   await rest();
-  expect(asked).toHaveLength(1);
+  expect(requests).toHaveLength(1);
   reading.objectRetries.value += 1;
   await answer('Running');
   expect([phase(), reading.object.value?.error]).toEqual(['Running', undefined]);
 });
 
 test('only visible objects are requested, and only the selected pod is shown', async () => {
-  const { page, reading, asked, answer, rest } = reads();
+  const { page, reading, requests, answer, rest } = reads();
   select(page, 'pod/uid-auth');
   await answer('Running');
   expect(reading.object.value?.content).toBeUndefined();
   expect(areDetailsVisible(reading, page)).toBe(false);
   reading.whyTab.value = 'why';
   await rest();
-  expect([asked, areDetailsVisible(reading, page)]).toEqual([['uid-checkout-api'], true]);
+  expect([requests, areDetailsVisible(reading, page)]).toEqual([['uid-checkout-api'], true]);
 });

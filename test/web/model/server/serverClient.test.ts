@@ -3,16 +3,16 @@ import { createClient } from '../../../../web/model/server/serverClient.ts';
 
 /** Records the requests and answers all of them with the same response. */
 function answering(answer: () => Response) {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const client = createClient(async (resource) => {
-    asked.push(resource);
+    requests.push(resource);
     return answer();
   });
-  return { asked, client };
+  return { requests, client };
 }
 
 test('each request has its own resource, without undefined parameters', async () => {
-  const { asked, client } = answering(() => Response.json({}));
+  const { requests, client } = answering(() => Response.json({}));
   await client.snapshot(5);
   await client.story('uid 1', 1, 2);
   await client.rail();
@@ -23,7 +23,7 @@ test('each request has its own resource, without undefined parameters', async ()
   await client.object('a');
   await client.drawing('container');
   await client.drawing('container', 'run');
-  expect(asked).toEqual([
+  expect(requests).toEqual([
     '/api/snapshot?at=5',
     '/api/story?uid=uid+1&from=1&to=2',
     '/api/rail',

@@ -10,14 +10,14 @@ import { storyPage } from '../../support/storyPage.ts';
 
 /** Creates connections that a test controls. */
 function streamsOfTest() {
-  const streams: { snapshot: (told: Snapshot) => void; frame: (told: Frame) => void; end: () => void }[] = [];
+  const streams: { snapshot: (snapshot: Snapshot) => void; frame: (frame: Frame) => void; end: () => void }[] = [];
   const open = (): EventStream => {
-    const told = { snapshot: (_: Snapshot) => {}, frame: (_: Frame) => {}, end: () => {} };
-    streams.push(told);
+    const stream = { snapshot: (_: Snapshot) => {}, frame: (_: Frame) => {}, end: () => {} };
+    streams.push(stream);
     return {
-      onSnapshot: (listener) => void Object.assign(told, { snapshot: listener }),
-      onFrame: (listener) => void Object.assign(told, { frame: listener }),
-      onEnd: (listener) => void Object.assign(told, { end: listener }),
+      onSnapshot: (listener) => void Object.assign(stream, { snapshot: listener }),
+      onFrame: (listener) => void Object.assign(stream, { frame: listener }),
+      onEnd: (listener) => void Object.assign(stream, { end: listener }),
       close: () => {},
     };
   };
@@ -29,7 +29,7 @@ function followed() {
   const { open, streams } = streamsOfTest();
   const timers: (() => void)[] = [];
   const lines: number[] = [];
-  const onLines = (told: Frame['lines'], unsaid: number) => void lines.push(told.length + unsaid);
+  const onLines = (newLines: Frame['lines'], unsaid: number) => void lines.push(newLines.length + unsaid);
   let snapshots = 0;
   const onSnapshot = () => {
     snapshots += 1;
@@ -84,7 +84,7 @@ test('events are counted once if their story is followed as well', async () => {
   const { page, storyState, settle } = storyPage();
   await settle();
   const { open, streams } = streamsOfTest();
-  const onLines = (told: Frame['lines'], unsaid: number) => appendLiveLines(storyState, told, unsaid);
+  const onLines = (newLines: Frame['lines'], unsaid: number) => appendLiveLines(storyState, newLines, unsaid);
   const onSnapshot = () => recordGap(storyState);
   subscribe(page, { open, setTimeout: () => 0, now: () => NOW, onSnapshot, onLines });
   toggleFreeze(page);
@@ -97,7 +97,7 @@ test('the clock of the page follows that of the node, once per second', () => {
   const LATE = NOW - 60_000;
   streams[0]?.snapshot({ ...designSnapshot, at: LATE });
   expect([page.now.value, page.nodeTime.value]).toEqual([LATE, LATE]);
-  // The frames come when they come.
+  // Frames arrive irregularly, so they do not advance the clock of the page.
   for (const ms of [100, 200, 300]) streams[0]?.frame(frame(LATE + ms));
   expect(page.now.value).toBe(LATE);
   page.browserTime.value += 1_000;

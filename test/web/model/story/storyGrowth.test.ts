@@ -51,8 +51,8 @@ describe('a story with missed lines', () => {
   const story = { ...empty, to: 4, lines: moves(5) };
 
   test('continues with all lines since its end', () => {
-    const told = { ...empty, from: 4, to: 9, lines: moves(4, 4) };
-    const joined = mergeMissing(story, told);
+    const missingPart = { ...empty, from: 4, to: 9, lines: moves(4, 4) };
+    const joined = mergeMissing(story, missingPart);
     expect(joined).toMatchObject({ from: 0, to: 9 });
     expect(joined.lines).toEqual(moves(8));
   });
@@ -63,8 +63,8 @@ describe('a story with missed lines', () => {
   });
 
   test('is replaced if too much was missed', () => {
-    const told = { ...empty, from: 4, to: 90, lines: moves(2, 50), unsaid: 7 };
-    expect(mergeMissing(story, told)).toEqual({ ...told, unsaid: 12 });
+    const missingPart = { ...empty, from: 4, to: 90, lines: moves(2, 50), unsaid: 7 };
+    expect(mergeMissing(story, missingPart)).toEqual({ ...missingPart, unsaid: 12 });
   });
 });
 

@@ -11,18 +11,18 @@ const ofAnother = state(NOW + 500, 'pod/other/container/web', 'running.steady', 
 
 describe('the story of the selected actor', () => {
   test('is requested once with a margin and continued with live lines', async () => {
-    const { storyState, asked, settle, pass } = storyPage();
+    const { storyState, requests, settle, pass } = storyPage();
     await settle();
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
     const window = storyState.range.peek();
-    expect(asked[0]).toMatchObject({ uid: UID, to: NOW });
-    expect(asked[0]?.from).toBeLessThan(window.from - 100_000);
+    expect(requests[0]).toMatchObject({ uid: UID, to: NOW });
+    expect(requests[0]?.from).toBeLessThan(window.from - 100_000);
     const before = storyState.loaded.peek()?.story.lines.length ?? 0;
     appendLiveLines(storyState, [backAgain, ofAnother], 0);
     pass(5_000);
     await settle();
     expect(storyState.loaded.peek()?.story.lines.slice(before)).toEqual([backAgain]);
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
   test('contains each line once that arrived while it was loading', async () => {
@@ -36,11 +36,11 @@ describe('the story of the selected actor', () => {
   });
 
   test('is that of the node if no pod is selected', async () => {
-    const { page, storyState, asked, settle } = storyPage();
+    const { page, storyState, requests, settle } = storyPage();
     await settle();
     page.selectedPath.value = 'startLimiter';
     await settle();
-    expect(asked.map(({ uid }) => uid)).toEqual([UID, '']);
+    expect(requests.map(({ uid }) => uid)).toEqual([UID, '']);
     expect(storyState.loaded.peek()?.uid).toBe('');
   });
 
@@ -60,7 +60,7 @@ describe('the story of the selected actor', () => {
 
   test('reports a failure and can be requested again', async () => {
     let isAway = true;
-    const { storyState, asked, settle } = storyPage({
+    const { storyState, requests, settle } = storyPage({
       story: async (...what) => {
         if (isAway) throw new Error('the recording is away');
         return storyBetween(...what);
@@ -69,7 +69,7 @@ describe('the story of the selected actor', () => {
     await settle();
     await settle();
     expect(storyState.error.peek()).toBe('the recording is away');
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
     isAway = false;
     storyState.retries.value += 1;
     await settle();
@@ -91,13 +91,13 @@ describe('the story of the selected actor', () => {
 });
 
 test('a short range follows the live view although frames are ahead of the clock', async () => {
-  const { page, storyState, asked, settle } = storyPage();
+  const { page, storyState, requests, settle } = storyPage();
   await settle();
   storyState.rangeChoice.value = { spanMs: 2_000 };
   page.live.value = { ...page.live.peek(), at: NOW + 900 };
   page.selectedPath.value = 'startLimiter';
   await settle();
-  expect(asked.at(-1)).toMatchObject({ uid: '', to: NOW + 900 });
+  expect(requests.at(-1)).toMatchObject({ uid: '', to: NOW + 900 });
   expect(storyState.loaded.peek()?.isOpen).toBe(true);
 });
 
@@ -116,30 +116,30 @@ describe('missed lines', () => {
 
   /** Creates a page with a loaded story, after which the node records lines that the page does not receive. */
   async function missing(recorded: readonly StoryLine[]) {
-    const told = storyPage({
+    const opened = storyPage({
       story: async (uid, from, to) => {
         const story = storyBetween(uid, from, to);
         const more = recorded.filter(({ at }) => at >= from && at <= to);
         return { ...story, lines: [...story.lines, ...more] };
       },
     });
-    await told.settle();
-    const before = told.storyState.loaded.peek()?.story.lines ?? [];
+    await opened.settle();
+    const before = opened.storyState.loaded.peek()?.story.lines ?? [];
     const goOn = (ms: number) => {
-      told.page.live.value = { ...told.page.live.peek(), at: NOW + ms };
-      told.pass(ms - (told.page.browserTime.peek() - NOW));
+      opened.page.live.value = { ...opened.page.live.peek(), at: NOW + ms };
+      opened.pass(ms - (opened.page.browserTime.peek() - NOW));
     };
-    return { ...told, before, goOn };
+    return { ...opened, before, goOn };
   }
 
   test('before a new snapshot are requested from the last known time on and inserted in order', async () => {
-    const { storyState, view, asked, before, goOn, settle } = await missing([backAgain, began, adopted]);
+    const { storyState, view, requests, before, goOn, settle } = await missing([backAgain, began, adopted]);
     goOn(3_000);
     recordGap(storyState);
     const after = state(NOW + 3_100, API, 'ended.exited', 'failed');
     appendLiveLines(storyState, [after], 0);
     await settle();
-    expect(asked[1]).toEqual({ uid: UID, from: NOW, to: NOW + 3_000 });
+    expect(requests[1]).toEqual({ uid: UID, from: NOW, to: NOW + 3_000 });
     expect(storyState.loaded.peek()?.story.lines.slice(before.length)).toEqual([backAgain, began, adopted, after]);
     // There is nothing between the last line of the agent and its next life.
     const bars = view.lanes.peek().find(({ label }) => label === 'api')?.bars ?? [];
@@ -148,26 +148,28 @@ describe('missed lines', () => {
 
   test('while a story was loading do not count as complete', async () => {
     const answers: ((story: Story) => void)[] = [];
-    const { storyState, asked, settle } = storyPage({ story: () => new Promise((resolve) => answers.push(resolve)) });
+    const { storyState, requests, settle } = storyPage({
+      story: () => new Promise((resolve) => answers.push(resolve)),
+    });
     recordGap(storyState);
     appendLiveLines(storyState, [adopted], 0);
     answers[0]?.(storyBetween(UID, 0, NOW));
     await settle();
     expect(storyState.loaded.peek()?.story.lines).not.toContain(adopted);
-    expect(asked).toHaveLength(2);
+    expect(requests).toHaveLength(2);
   });
 
   test('of a frame are requested at most once per second', async () => {
-    const { storyState, asked, before, goOn, settle } = await missing([backAgain]);
+    const { storyState, requests, before, goOn, settle } = await missing([backAgain]);
     for (const ms of [1_000, 1_100, 1_200]) {
       goOn(ms);
       appendLiveLines(storyState, [ofAnother], 70);
       await settle();
     }
-    expect(asked).toHaveLength(2);
+    expect(requests).toHaveLength(2);
     goOn(2_500);
     await settle();
-    expect(asked).toHaveLength(3);
+    expect(requests).toHaveLength(3);
     const story = storyState.loaded.peek()?.story;
     expect(story?.lines.slice(before.length)).toEqual([backAgain]);
     expect(story?.unsaid).toBeUndefined();
@@ -219,17 +221,17 @@ test('only lines of the selected pod and clock ticks recompute lanes and rows', 
 
 describe('in the past', () => {
   test('an earlier range is requested, but not during a drag on the rail', async () => {
-    const { page, storyState, asked, settle } = storyPage();
+    const { page, storyState, requests, settle } = storyPage();
     await settle();
     const at = NOW - 1_500_000;
     goToTime(page, at, { isMoving: true });
     await settle();
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
     goToTime(page, at);
     await settle();
     await settle();
-    expect(asked).toHaveLength(2);
-    expect(asked[1]?.from).toBeLessThan(at - 200_000);
+    expect(requests).toHaveLength(2);
+    expect(requests[1]?.from).toBeLessThan(at - 200_000);
     // Live lines do not continue it.
     const before = storyState.loaded.peek()?.story.lines.length;
     appendLiveLines(storyState, [backAgain], 0);
@@ -237,7 +239,7 @@ describe('in the past', () => {
     // Returning to the live view requires the lines sent meanwhile.
     page.past.value = undefined;
     await settle();
-    expect(asked.at(-1)).toMatchObject({ to: NOW });
+    expect(requests.at(-1)).toMatchObject({ to: NOW });
   });
 
   test('the rows are those of the run at the displayed time, and the lanes also show later steps', async () => {

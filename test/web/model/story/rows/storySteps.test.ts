@@ -6,7 +6,7 @@ import { createStepGrouper, gateOf, type Step, storySteps } from '../../../../..
 import { API, answer, BEGAN, burst, crashLoop, elapsed, POD, RUNS, state, UID } from '../../../support/crashLoop.ts';
 
 const stepsIn = (lines: readonly StoryLine[]) => storySteps({ before: [], lines });
-const said = ({ source, event, moves }: Step) => `${source} ${event}: ${moves.map((move) => move.state).join(' ')}`;
+const format = ({ source, event, moves }: Step) => `${source} ${event}: ${moves.map((move) => move.state).join(' ')}`;
 
 test('a growing story has the same steps as the complete one', () => {
   const { before, lines } = crashLoop();
@@ -36,7 +36,7 @@ describe('a run of a container', () => {
   const steps = storySteps(crashLoop()).filter(({ at }) => at >= (RUNS[5] ?? 0) && at < (RUNS[5] ?? 0) + 2_000);
 
   test('has a step for its timer, each response, each slot and each observation', () => {
-    expect(steps.map(said)).toEqual([
+    expect(steps.map(format)).toEqual([
       'timer elapsed: checking pending.gettingImage',
       'runtime findImage: launching.readyToCreate launching.creatingContainer.queued found',
       'gate granted: launching.creatingContainer.creating',
@@ -82,7 +82,7 @@ test('two simultaneous inputs each have their own consequences', () => {
   ]);
   expect(steps.map(({ actor, lineIndexes }) => [actor, lineIndexes])).toEqual([
     [one, [0, 2]],
-    // The last of the equally close ones.
+    // The pod's transition belongs to the last of the simultaneous inputs.
     [other, [1, 3, 4]],
     [one, [5]],
   ]);
@@ -96,7 +96,7 @@ test('a slot granted later is inferred from the queued actor', () => {
     { kind: 'asked', at: 9, actor: `${image}/0.image.pulling`, port: 'pullImage', about: '' },
     state(9, image, 'pulling', 'working'),
   ]);
-  expect(steps.map(said)).toEqual(['node told: queued', 'gate granted: pulling']);
+  expect(steps.map(format)).toEqual(['node told: queued', 'gate granted: pulling']);
   expect(steps.map(gateOf)[1]).toBe('pull gate');
 });
 
