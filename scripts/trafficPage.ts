@@ -1,5 +1,5 @@
 /**
- * Generates the page that compares the node's requests to an API server with those of a kubelet, using data from the
+ * Generates the page that compares the node's requests to an API server with those of the kubelet, using data from the
  * tests.
  */
 import { accountOf, type Sent } from '../test/actors/cluster/traffic/account.ts';

@@ -51,7 +51,7 @@ export class DeviceManagerState {
 
   /**
    * Reads the allocations of the previous agent. The resources have no devices until their plugins register. A damaged
-   * file counts as missing, as in a kubelet, and `onProblem` receives the reason.
+   * file counts as missing, as in the kubelet, and `onProblem` receives the reason.
    */
   async load(onProblem: (failure: NodeFailure) => void): Promise<void> {
     try {

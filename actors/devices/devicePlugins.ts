@@ -28,7 +28,7 @@ export interface DevicePlugins {
   follow(listener: DevicePluginListener, options: CallOptions): Promise<void>;
   /** Calls `GetPreferredAllocation`. */
   preferredDevices(resource: string, request: PreferenceRequest, options: CallOptions): Promise<readonly string[]>;
-  /** Calls `Allocate` for one container. There is no time limit, as in a kubelet. */
+  /** Calls `Allocate` for one container. There is no time limit, as in the kubelet. */
   allocate(resource: string, devices: readonly string[], options: CallOptions): Promise<ContainerEdits>;
   /** Calls `PreStartContainer`. Has a time limit. */
   preStart(resource: string, devices: readonly string[], options: CallOptions): Promise<void>;

@@ -86,7 +86,7 @@ function decodeOptions(bytes: Uint8Array): PluginOptions {
   return { needsPreStart, hasPreferences };
 }
 
-/** Decodes a `ListAndWatchResponse`. Of two devices with the same ID, the last one counts, as in a kubelet. */
+/** Decodes a `ListAndWatchResponse`. Of two devices with the same ID, the last one counts, as in the kubelet. */
 function decodeDevices(bytes: Uint8Array): readonly PluginDevice[] {
   const deviceById = new Map<string, PluginDevice>();
   readFields(new BinaryReader(bytes), {

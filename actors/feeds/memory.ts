@@ -1,6 +1,6 @@
 /**
  * Reports when the available memory drops below an eviction threshold, so that the eviction does not have to wait for
- * the next periodic check. A kubelet is notified by the kernel (`kernelMemcgNotification`). Node.js cannot receive
+ * the next periodic check. The kubelet is notified by the kernel (`kernelMemcgNotification`). Node.js cannot receive
  * these notifications, so this feed reads the memory every second instead.
  */
 import type { Clock } from '../../base/time/clock.ts';

@@ -35,7 +35,7 @@ const STATUS_TIMEOUT_MS = 1_000;
 const RETRY_MS = 10_000;
 
 /**
- * Reads the kernel's log from its oldest message on, so a restarted agent reports kills again, as a kubelet does
+ * Reads the kernel's log from its oldest message on, so a restarted agent reports kills again, as the kubelet does
  * (`pkg/kubelet/oom/oom_watcher_linux.go`). A kubelet does not start if the log cannot be read. This node runs without
  * the log, shows the reason and retries. In the meantime, the counts of cgroup v2 reveal kills in containers.
  */

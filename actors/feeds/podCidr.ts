@@ -18,7 +18,7 @@ interface PodCidrDependencies {
 export type CheckPodCidr = (options: { readonly again: boolean }) => void;
 
 /**
- * Interval between attempts to send the address ranges. A kubelet retries whenever it updates the status of its Node.
+ * Interval between attempts to send the address ranges. The kubelet retries whenever it updates the status of its Node.
  */
 const RETRY_MS = 10_000;
 

@@ -1,5 +1,5 @@
 /**
- * Stores records of the node's image pulls in the same files as a kubelet does. The files are read once and cached in
+ * Stores records of the node's image pulls in the same files as the kubelet does. The files are read once and cached in
  * memory.
  */
 import { dirname, join } from 'node:path';
@@ -113,7 +113,7 @@ export class PullRecords {
     this.#reportSizes();
   }
 
-  /** Reports the numbers of pull records and pull intents. As in a kubelet, unreadable files are included. */
+  /** Reports the numbers of pull records and pull intents. As in the kubelet, unreadable files are included. */
   #reportSizes(): void {
     const countUnreadable = (directory: string) =>
       [...this.#unreadablePaths].filter((file) => dirname(file) === directory).length;

@@ -448,7 +448,7 @@ const createInput = (
   ...leftPods,
 });
 
-/** Returns the allocations of pods that still have a directory. A kubelet leaves the others until its next write. */
+/** Returns the allocations of pods that still have a directory. The kubelet leaves the others until its next write. */
 function existingAllocations(
   allocations: DurableFacts['kubeletAllocations'],
   { left, foreign }: PodsAtStart,

@@ -219,7 +219,7 @@ function createReporters(
 
 /**
  * Returns a reader of the RuntimeClasses for the admission of static pods. Returns undefined in a cluster, because the
- * API server checks the classes of its pods and a kubelet does not check the classes of static pods.
+ * API server checks the classes of its pods and the kubelet does not check the classes of static pods.
  */
 function admissionClassReader({ cluster, readClasses }: SourceDependencies): SourceDependencies['readClasses'] {
   return cluster === undefined ? (readClasses ?? (async () => new Map())) : undefined;

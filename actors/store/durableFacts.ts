@@ -119,7 +119,7 @@ export interface DurableFacts {
   readonly unacknowledged: ReadonlyMap<string, UnacknowledgedStatus>;
   /** Resources with which this agent has admitted pods, keyed by pod UID. */
   readonly allocations: ReadonlyMap<string, Allocation>;
-  /** Resources with which a kubelet has admitted pods, keyed by pod UID. Some of the pods may not exist any more. */
+  /** Resources with which the kubelet has admitted pods, keyed by pod UID. Some of the pods may not exist any more. */
   readonly kubeletAllocations: ReadonlyMap<string, Allocation>;
   readonly probes: ReadonlyMap<string, readonly ProbeResults[]>;
   readonly containerEnds: ReadonlyMap<string, ContainerEnds>;

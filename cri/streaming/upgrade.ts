@@ -113,7 +113,7 @@ export interface AcceptOptions {
 
 /**
  * Handles an `upgrade` event of a Node.js server that requests SPDY. Refuses invalid requests with the same responses
- * as a kubelet, and returns undefined for them.
+ * as the kubelet, and returns undefined for them.
  */
 export function acceptSpdy(request: IncomingMessage, socket: Duplex, head: Buffer, options: AcceptOptions) {
   const requestedProtocols = (request.headersDistinct['x-stream-protocol-version'] ?? []).flatMap((each) =>

@@ -44,7 +44,7 @@ interface MoveOptions {
 }
 
 /**
- * Creates a cgroup in each hierarchy and moves this process to it, as a kubelet does for `kubeletCgroups`
+ * Creates a cgroup in each hierarchy and moves this process to it, as the kubelet does for `kubeletCgroups`
  * (`ensureProcessInContainerWithOOMScore` in `pkg/kubelet/cm/container_manager_linux.go`). Returns an error message, or
  * undefined on success.
  */

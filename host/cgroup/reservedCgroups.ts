@@ -16,11 +16,11 @@ interface ExistingCgroupParts {
 }
 
 /**
- * Controllers in whose hierarchies a kubelet requires the cgroup to exist (`Validate` in
+ * Controllers in whose hierarchies the kubelet requires the cgroup to exist (`Validate` in
  * `pkg/kubelet/cm/cgroup_v1_manager_linux.go`).
  */
 const V1_CONTROLLERS = ['cpu', 'cpuacct', 'cpuset', 'memory', 'pids', 'hugetlb'];
-/** Controllers that a kubelet requires if the host has them (`getSupportedUnifiedControllers`). */
+/** Controllers that the kubelet requires if the host has them (`getSupportedUnifiedControllers`). */
 const V2_CONTROLLERS = ['cpu', 'cpuset', 'hugetlb', 'memory', 'pids'];
 
 const SLICE_SUFFIX = '.slice';
@@ -52,7 +52,7 @@ function assertExists({
   hierarchies,
   ...cgroup
 }: CheckedCgroup & { readonly hierarchies: readonly Hierarchy[] }): void {
-  // On a hybrid host, a kubelet uses only the v1 hierarchies.
+  // On a hybrid host, the kubelet uses only the v1 hierarchies.
   if (findHierarchy(hierarchies, 'cpu')?.version === 'v1') assertV1Exists(hierarchies, cgroup);
   else assertV2Exists(findHierarchy(hierarchies, 'cpu'), cgroup);
 }

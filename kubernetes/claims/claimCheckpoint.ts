@@ -57,7 +57,7 @@ export function parseClaimCheckpoint(text: string): ClaimState[] {
   }));
 }
 
-/** Formats a checkpoint like a kubelet. */
+/** Formats a checkpoint like the kubelet. */
 export function formatClaimCheckpoint(claims: readonly ClaimState[]): string {
   const data = JSON.stringify({
     kind: 'DRACheckpoint',

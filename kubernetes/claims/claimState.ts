@@ -30,7 +30,7 @@ export interface ClaimState {
   /** The pods on the node that use the claim. */
   readonly podUids: readonly string[];
   readonly drivers: readonly ClaimDriver[];
-  /** Whether this agent has prepared the claim. An agent forgets this when it stops, like a kubelet. */
+  /** Whether this agent has prepared the claim. An agent forgets this when it stops, like the kubelet. */
   readonly isPrepared: boolean;
 }
 

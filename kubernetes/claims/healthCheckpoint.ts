@@ -52,7 +52,7 @@ export function parseHealthCheckpoint(text: string): DeviceHealthRecord[] {
   );
 }
 
-/** Formats a checkpoint like a kubelet. Drivers without devices are not part of it. */
+/** Formats a checkpoint like the kubelet. Drivers without devices are not part of it. */
 export function formatHealthCheckpoint(records: readonly DeviceHealthRecord[]): string {
   const devicesByDriver = new Map<string, [key: string, device: object][]>();
   for (const { driver, poolName, deviceName, status, message, updatedAt, timeoutMs } of records) {

@@ -25,7 +25,7 @@ type Checkpoint = z.infer<typeof checkpointSchema>;
  */
 export function parseCpuCheckpoint(text: string, policyName: CpuPolicyName): CpuAssignments {
   const checkpoint = checkpointSchema.parse(withLowerCaseKeys(JSON.parse(text)));
-  // A kubelet accepts files without a checksum, because old versions wrote none.
+  // The kubelet accepts files without a checksum, because old versions wrote none.
   if (checkpoint.checksum !== 0 && checkpoint.checksum !== checksumOf(checkpoint))
     throw new Error('checkpoint is corrupted');
   if (checkpoint.policyname !== policyName) {
@@ -45,7 +45,7 @@ export function parseCpuCheckpoint(text: string, policyName: CpuPolicyName): Cpu
   };
 }
 
-/** Formats a checkpoint like a kubelet, with sorted keys and without white space. */
+/** Formats a checkpoint like the kubelet, with sorted keys and without white space. */
 export function formatCpuCheckpoint(policyName: CpuPolicyName, { shared, exclusive }: CpuAssignments): string {
   const podUids = sortedNames(exclusive.map(({ podUid }) => podUid));
   const entries = Object.fromEntries(

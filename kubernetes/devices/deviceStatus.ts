@@ -6,7 +6,7 @@ import type { ContainerStatus } from '../api/schema/status.ts';
 import { type DeviceStatus, deviceIdsOf, findResource } from './devices.ts';
 import { allocationsOf, type DevicePool } from './reserveDevices.ts';
 
-/** Returns the devices of a pod. A device that no plugin has reported counts as healthy, as in a kubelet. */
+/** Returns the devices of a pod. A device that no plugin has reported counts as healthy, as in the kubelet. */
 export function deviceStatuses(pool: DevicePool, podUid: string): readonly DeviceStatus[] {
   const { resources, formerResources = [] } = pool;
   return allocationsOf(pool, podUid).map((allocation) => {

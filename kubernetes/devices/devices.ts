@@ -78,7 +78,7 @@ export function deviceIdsOf({ devicesByNode }: Pick<DeviceAllocation, 'devicesBy
   return [...new Set(devicesByNode.flatMap(({ ids }) => ids))];
 }
 
-/** Groups devices by NUMA node, in the order in which a kubelet reads them from a plugin. */
+/** Groups devices by NUMA node, in the order in which the kubelet reads them from a plugin. */
 export function groupByNumaNode(
   devices: readonly PluginDevice[],
   ids: readonly string[],

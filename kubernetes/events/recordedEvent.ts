@@ -75,5 +75,5 @@ export function involvedPod(
   return container ? { ...pod, fieldPath: `spec.${CONTAINER_FIELDS[container.role]}{${container.name}}` } : pod;
 }
 
-/** Returns a reference to the node for events. As in a kubelet, the node's name replaces the UID. */
+/** Returns a reference to the node for events. As in the kubelet, the node's name replaces the UID. */
 export const involvedNode = (name: string): InvolvedObject => ({ kind: 'Node', name, uid: name });

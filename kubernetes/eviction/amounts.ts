@@ -11,7 +11,7 @@ export const formatBinary = (amount: number): string =>
 /** Formats an amount in whole units, e.g. inodes, with a decimal suffix. */
 const formatDecimal = (amount: number): string => formatQuantity(BigInt(Math.trunc(amount)) * NANOS_PER_UNIT);
 
-/** Formats an amount of a signal's resource as a kubelet does. */
+/** Formats an amount of a signal's resource as the kubelet does. */
 export const amountText = (signal: Signal, amount: number): string =>
   isInBytes(signal) ? formatBinary(amount) : formatDecimal(amount);
 

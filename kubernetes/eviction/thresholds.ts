@@ -81,7 +81,7 @@ export function withContainerFsThresholds(thresholds: readonly Threshold[], layo
 /** Returns a key that identifies a threshold across eviction passes. */
 export const thresholdKey = ({ signal, value, graceMs }: Threshold): string => `${signal}<${value}/${graceMs}`;
 
-/** Returns the fraction of a percentage such as `10%`, with the precision of a kubelet. */
+/** Returns the fraction of a percentage such as `10%`, with the precision of the kubelet. */
 function fractionOf(percentage: string): number {
   return Math.fround(Math.fround(Number.parseFloat(percentage)) / 100);
 }

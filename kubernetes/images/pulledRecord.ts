@@ -129,7 +129,7 @@ export function findProof(
 
 /**
  * Maximum number of Secrets and of service accounts in a record. Without this limit, short-lived namespaces would let
- * the record grow indefinitely. A kubelet limits only the Secrets that it adds without a pull
+ * the record grow indefinitely. The kubelet limits only the Secrets that it adds without a pull
  * (`writeRecordWhileMatchingLimit`).
  */
 const MAX_SECRETS = 100;

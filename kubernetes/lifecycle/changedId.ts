@@ -1,6 +1,6 @@
 /**
  * Recognizes sandboxes and containers that a restarted runtime reports under new IDs. They are treated as the same runs
- * of the same pod, as in a kubelet, which finds all objects by their labels.
+ * of the same pod, as in the kubelet, which finds all objects by their labels.
  */
 
 /**

@@ -27,7 +27,7 @@ export const isSystemOom = ({ limitedCgroup }: OomKill): boolean => limitedCgrou
  */
 export const containerIdOfKill = ({ cgroup }: OomKill): string | undefined => /[0-9a-f]{64}/.exec(cgroup)?.[0];
 
-/** Returns the message of the event SystemOOM, as in a kubelet (`pkg/kubelet/oom/oom_watcher_linux.go`). */
+/** Returns the message of the event SystemOOM, as in the kubelet (`pkg/kubelet/oom/oom_watcher_linux.go`). */
 export const systemOomMessage = ({ processName, pid }: OomKill): string =>
   `System OOM encountered${processName !== '' && pid !== 0 ? `, victim process: ${processName}, pid: ${pid}` : ''}`;
 

@@ -49,7 +49,7 @@ function allowsRestart(
 
 /**
  * Whether a container that was reported as terminated may be reported in a different state (C5). An API server rejects
- * that change unless the container could have restarted on its own (`ValidateContainerStateTransition`), so a kubelet
+ * that change unless the container could have restarted on its own (`ValidateContainerStateTransition`), so the kubelet
  * does not report it.
  */
 export function mayLeaveTerminated(

@@ -29,7 +29,7 @@ export function sandboxDecision(input: SandboxDecisionInput): SandboxDecision {
   const newestSandbox = sandboxes.reduce<ObservedSandbox | undefined>(newerSandbox, undefined);
   const defect = findDefect(pod, sandboxes, newestSandbox);
   if (defect === undefined) return 'keep';
-  // Like a kubelet, count a container that was only created as having run. Without a sandbox, count only a container
+  // Like the kubelet, count a container that was only created as having run. Without a sandbox, count only a container
   // that has actually run.
   const hasRun = containers.some(({ state }) => newestSandbox !== undefined || state !== 'created');
   const isCompleted = (pod.spec.restartPolicy === 'Never' && hasRun) || !hasContainersToStart;

@@ -26,7 +26,7 @@ export interface PodUpdate {
   readonly deletion: boolean;
 }
 
-/** Compares two versions of a pod, as a kubelet does before it updates its pod worker. */
+/** Compares two versions of a pod, as the kubelet does before it updates its pod worker. */
 export function podUpdate(previousPod: Pod, currentPod: Pod): PodUpdate {
   const [previous, current] = [previousPod.metadata, currentPod.metadata];
   return {

@@ -83,7 +83,7 @@ export interface NodeState {
 }
 
 /**
- * Returns the Node as a kubelet would register it. Its UID is its name, because events refer to nodes by name in the
+ * Returns the Node as the kubelet would register it. Its UID is its name, because events refer to nodes by name in the
  * UID field.
  */
 export function nodeObject(state: NodeState): NodeObject {
@@ -119,7 +119,7 @@ export function nodeObject(state: NodeState): NodeObject {
   };
 }
 
-/** Returns the runtime version, or `Unknown` if the runtime does not respond, as in a kubelet. */
+/** Returns the runtime version, or `Unknown` if the runtime does not respond, as in the kubelet. */
 function runtimeVersion({ name, version, isSilent }: NodeState['health']['runtime']): string {
   if (name === '') return '';
   return `${name}://${isSilent ? 'Unknown' : version.replace(/^v/, '')}`;

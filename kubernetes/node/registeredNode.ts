@@ -61,7 +61,7 @@ function differingLabels(
 }
 
 /**
- * Returns a merge patch that updates a registered Node, or undefined if nothing differs. As in a kubelet,
+ * Returns a merge patch that updates a registered Node, or undefined if nothing differs. As in the kubelet,
  * `attachesByController` determines whether the attach annotation is present (`reconcileCMADAnnotationWithExistingNode`
  * in `pkg/kubelet/kubelet_node_status.go`).
  */

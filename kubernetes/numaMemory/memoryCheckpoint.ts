@@ -40,7 +40,7 @@ type Checkpoint = z.infer<typeof checkpointSchema>;
  */
 export function parseMemoryCheckpoint(text: string, policyName: MemoryPolicyName): MemoryAssignments {
   const checkpoint = checkpointSchema.parse(JSON.parse(text));
-  // A kubelet accepts files without a checksum, because old versions wrote none.
+  // The kubelet accepts files without a checksum, because old versions wrote none.
   if (checkpoint.checksum !== 0 && checkpoint.checksum !== checksumOf(checkpoint))
     throw new Error('checkpoint is corrupted');
   if (checkpoint.policyName !== policyName) {
@@ -72,7 +72,7 @@ const parseBlock = ({ numaAffinity, type, size }: z.infer<typeof blockSchema>): 
   bytes: size,
 });
 
-/** Formats a checkpoint like a kubelet, with sorted keys and without white space. */
+/** Formats a checkpoint like the kubelet, with sorted keys and without white space. */
 export function formatMemoryCheckpoint(policyName: MemoryPolicyName, { nodes, containers }: MemoryAssignments): string {
   const machineState = Object.fromEntries(
     nodes.map(({ id, blockCount, group, tables }) => {

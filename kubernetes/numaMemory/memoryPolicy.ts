@@ -101,7 +101,7 @@ export function podMemoryHints(assignments: MemoryAssignments, pod: Pod): Memory
   return hintsPerResource(requests, memoryHints(assignments.nodes, requests, []));
 }
 
-/** Repeats the hints for each kind of memory. No hints mean that there is no preference, as in a kubelet. */
+/** Repeats the hints for each kind of memory. No hints mean that there is no preference, as in the kubelet. */
 const hintsPerResource = (requests: MemoryRequests, hints: readonly TopologyHint[]): MemoryHints =>
   hints.length === 0 ? [] : requests.map(() => hints);
 

@@ -70,7 +70,7 @@ export function allocatableResources(capacity: Capacity, reserved: ReservedResou
 /**
  * Returns the kubelet's message if more of a resource is reserved than the node has, or undefined if the reservations
  * fit (`validateNodeAllocatable` in `pkg/kubelet/cm/node_container_manager_linux.go`). Processes are not checked,
- * because they are not part of the capacity that a kubelet reports.
+ * because they are not part of the capacity that the kubelet reports.
  */
 export function describeExcessiveReservation(capacity: Capacity, reserved: ReservedResources): string | undefined {
   const diskBytes = capacity.extra?.[EPHEMERAL_STORAGE];

@@ -160,7 +160,7 @@ function unlimitedHugepages({ pageSizes }: CgroupRules): Pick<CgroupLimits, 'hug
   return { hugepages: Object.fromEntries(pageSizes.map((size) => [size, UNLIMITED_BYTES])) };
 }
 
-/** Resource name for the maximum number of processes on a node, as in a kubelet. */
+/** Resource name for the maximum number of processes on a node, as in the kubelet. */
 export const PIDS = 'pid';
 
 /** Returns the limits for all pods of the node together. */

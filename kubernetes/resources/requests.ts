@@ -118,7 +118,7 @@ export function resourceConflict(
 
 /**
  * Returns the resources that are not sufficient for a pod in addition to the other pods. Includes an extended resource
- * that the node does not have at all, although a kubelet ignores it (`removeMissingExtendedResources` in
+ * that the node does not have at all, although the kubelet ignores it (`removeMissingExtendedResources` in
  * `pkg/kubelet/lifecycle/predicate.go`) and runs the pod without its devices.
  */
 export function shortages(

@@ -45,7 +45,7 @@ export function parseResourceCheckpoint(text: string): ResourceCheckpoint {
   );
 }
 
-/** Formats a checkpoint like a kubelet, with sorted names and without white space. */
+/** Formats a checkpoint like the kubelet, with sorted names and without white space. */
 export function formatResourceCheckpoint(podResources: ResourceCheckpoint): string {
   const entries = Object.fromEntries(
     [...podResources.keys()].sort().map((uid) => [uid, checkpointEntry(podResources.get(uid))]),

@@ -52,8 +52,8 @@ const withGeneration = (observedGeneration: number | undefined) =>
 
 /**
  * Returns the times of a condition. The transition time changes with the reason. For a resize in progress it also
- * changes with the generation, because a kubelet replaces the condition when it admits another resize. The probe time
- * changes only with the condition, so that an unsuccessful retry does not cause a status update, whereas a kubelet
+ * changes with the generation, because the kubelet replaces the condition when it admits another resize. The probe time
+ * changes only with the condition, so that an unsuccessful retry does not cause a status update, whereas the kubelet
  * renews it on every sync.
  */
 function conditionTimes(

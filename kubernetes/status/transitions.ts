@@ -8,7 +8,7 @@ import type { PodView } from './view.ts';
 
 /**
  * Whether the new status would change the state of a container that has terminated permanently. This happens while init
- * containers run again in a new sandbox. A kubelet does not report the pod's status during that time
+ * containers run again in a new sandbox. The kubelet does not report the pod's status during that time
  * (`checkContainerStateTransition` in `pkg/kubelet/status/status_manager.go`).
  */
 export function isTransitionIllegal(pod: Pod, previous: PodStatus, current: PodStatus): boolean {

@@ -121,7 +121,7 @@ function nodeFromOutput(event: object): Request['observedNode'] {
 
 /**
  * Returns the kubelet's metric label for the cause of the decision. A change to the node is labeled as a periodic
- * retry, because a kubelet notices such a change only at its periodic retry.
+ * retry, because the kubelet notices such a change only at its periodic retry.
  */
 function resizeTrigger(event: AdmissionEvent, { uid }: Request): ResizeTrigger {
   switch (event.type) {

@@ -400,7 +400,7 @@ function decideOnDevices(
 
 /**
  * Decides on a request, and allocates CPUs and memory to a new pod. If these are not available, the pod is refused for
- * that reason even if other resources are missing too, as in a kubelet, unless it may preempt other pods. If
+ * that reason even if other resources are missing too, as in the kubelet, unless it may preempt other pods. If
  * terminating pods will release enough of them, the pod waits. A pod that is already running is admitted in any case,
  * and uses the shared CPUs if no exclusive ones are left for it.
  */
@@ -654,7 +654,7 @@ export function afterDecision(context: AdmissionContext, requestDecision: Reques
     occupied: occupiedAfter(requestDecision, entry, allocated),
     holdsName: allocated !== null,
   };
-  // An infeasible resize is final. As in a kubelet, only a different resize is decided again.
+  // An infeasible resize is final. As in the kubelet, only a different resize is decided again.
   if (isUpdate && decision.kind === 'refused' && decision.reason === 'Infeasible')
     return withEntry({ ...context, waitingRequests }, { ...nextEntry, deferralNumber: undefined });
   if (isUpdate && decision.kind !== 'admitted') {

@@ -33,7 +33,7 @@ const MAX_RETRY_MS = 32_000;
 /**
  * Time limit for the approval and signing of a certificate request, in milliseconds. When it is exceeded, a new request
  * is created (`util/certificate/certificate_manager.go` of client-go), or the same request is awaited again
- * (`pkg/kubelet/certificate/bootstrap/bootstrap.go` of a kubelet).
+ * (`pkg/kubelet/certificate/bootstrap/bootstrap.go` of the kubelet).
  */
 const APPROVAL_TIMEOUT_MS = 15 * 60_000;
 const RESUMED_APPROVAL_TIMEOUT_MS = 60 * 60_000;
@@ -68,7 +68,7 @@ type PortOutput = Partial<PortTypes['readCertificate']['output'] & PortTypes['re
 const portOutput = (event: object): PortOutput => ('output' in event ? (event.output as PortOutput) : {});
 
 /**
- * Whether an existing request is resumed. As in a kubelet, the bootstrap request has a fixed name and is resumed,
+ * Whether an existing request is resumed. As in the kubelet, the bootstrap request has a fixed name and is resumed,
  * whereas each renewal creates a new request.
  */
 const resumesRequest = ({ rotates }: CertificateInput): boolean => !rotates;
@@ -100,7 +100,7 @@ const certificateSetup = setup({
   },
   guards: {
     /**
-     * Whether a serving certificate would have no IP address. Like a kubelet, the node does not request such a
+     * Whether a serving certificate would have no IP address. Like the kubelet, the node does not request such a
      * certificate.
      */
     hasNoIpAddress: ({ context: { name, names } }) => name === 'serving' && names.ips.length === 0,

@@ -148,7 +148,7 @@ export interface ContainerContext
    */
   readonly stopGraceSeconds?: number | undefined;
   /**
-   * Whether the node kills the current run in order to restart the container, which a kubelet does within one sync
+   * Whether the node kills the current run in order to restart the container, which the kubelet does within one sync
    * (C7).
    */
   readonly isKilledToRestart?: boolean | undefined;
@@ -212,9 +212,9 @@ export const sizeOf = (context: { readonly pod: Pod; readonly name: string }): C
 const NO_SIZE: ContainerSize = { cpuRequest: 0, cpuLimit: 0, memoryLimit: 0, memoryRequest: 0 };
 
 /**
- * Returns the assumed resources of a container for which none were persisted. Like a kubelet, the node assumes no
+ * Returns the assumed resources of a container for which none were persisted. Like the kubelet, the node assumes no
  * resources, so that it sends those in the spec to the runtime again. This has no effect if the container already has
- * them (`computePodResizeAction` in `pkg/kubelet/kuberuntime/kuberuntime_manager.go`). A kubelet also restarts a
+ * them (`computePodResizeAction` in `pkg/kubelet/kuberuntime/kuberuntime_manager.go`). The kubelet also restarts a
  * container whose resize policy requires it. This agent instead assumes that such a container has the resources in the
  * spec.
  */

@@ -17,7 +17,7 @@ const RESTARTING_ALL_CONTAINERS = {
 } as const;
 
 /**
- * Returns the status that a kubelet reports for a container that it removed to restart the whole pod. The container's
+ * Returns the status that the kubelet reports for a container that it removed to restart the whole pod. The container's
  * own exit is not reported (C5).
  */
 export const restartRemovalStatus = ({

@@ -37,7 +37,7 @@ export interface ImageInput {
    */
   readonly key: string;
   /**
-   * Whether an earlier container of the pod needs the same image. A kubelet processes the later container only after
+   * Whether an earlier container of the pod needs the same image. The kubelet processes the later container only after
    * the image is present.
    */
   readonly sharesEarlierImage: boolean;

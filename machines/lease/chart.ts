@@ -17,7 +17,7 @@ export type LeaseInput = {
   readonly renewalIntervalMs: number;
 };
 
-/** Initial delay in milliseconds of the exponential back-off between attempts to renew the lease, as in a kubelet. */
+/** Initial delay in milliseconds of the exponential back-off between attempts to renew the lease, as in the kubelet. */
 const INITIAL_RETRY_MS = 200;
 /** Maximum delay in milliseconds of the back-off between attempts to renew the lease. */
 const MAX_RETRY_MS = 7_000;

@@ -49,7 +49,7 @@ type MirrorContext = MirrorInput & {
 
 /**
  * Initial delay in milliseconds between attempts to create or remove the mirror pod. It is long because the cause of a
- * refusal, e.g. a missing namespace or a quota, tends to persist. A kubelet retries every 60 s to 90 s.
+ * refusal, e.g. a missing namespace or a quota, tends to persist. The kubelet retries every 60 s to 90 s.
  */
 const INITIAL_RETRY_MS = 5_000;
 const MAX_RETRY_MS = 60_000;

@@ -48,7 +48,7 @@ import { draining, drainingImplementations } from './states/draining.ts';
 const RUNTIME_LIST_TIMEOUT_MS = 5_000;
 /** Number of renewals per lease duration. */
 const RENEWALS_PER_LEASE = 4;
-/** Interval in milliseconds between two checks of log sizes, as in a kubelet. */
+/** Interval in milliseconds between two checks of log sizes, as in the kubelet. */
 const LOG_CHECK_INTERVAL_MS = 10_000;
 /**
  * Maximum time in milliseconds for which a start that hangs, e.g. on an unresponsive volume, blocks the starts of other

@@ -51,7 +51,7 @@ export const activeDeadlineMachine = setup({
       tags: 'working',
       always: [{ guard: 'isTerminationLimit', target: 'limitingTermination' }, { target: 'countingDown' }],
     },
-    // Counts down by the wall clock, as a kubelet does (`pkg/kubelet/active_deadline.go`).
+    // Counts down by the wall clock, as the kubelet does (`pkg/kubelet/active_deadline.go`).
     countingDown: {
       description: 'The activeDeadlineSeconds of the pod count from the start time in its status, by the wall clock.',
       tags: ['waiting', 'byWallClock'],

@@ -86,7 +86,7 @@ export const admissionRequest = (context: PodContext, holder: ActorPath): Admiss
 
 /**
  * Returns the requests with which the pod was admitted before the agent restarted. They are recomputed from the
- * admitted resources, because a kubelet does not persist the totals.
+ * admitted resources, because the kubelet does not persist the totals.
  */
 const persistedRequests = (allocation: Allocation, allocated: Pod): PodResourceRequests =>
   allocation.resources === undefined ? allocation : requestsOf(allocated);

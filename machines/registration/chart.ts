@@ -19,7 +19,7 @@ const MAX_RETRY_MS = 7_000;
 
 /**
  * Maximum time in milliseconds to wait for the runtime before the Node is created, so that the new Node already
- * contains the runtime's properties. A kubelet queries its runtime once before it registers. If the runtime does not
+ * contains the runtime's properties. The kubelet queries its runtime once before it registers. If the runtime does not
  * respond in time, the node registers anyway.
  */
 const RUNTIME_RESPONSE_TIMEOUT_MS = 5_000;

@@ -291,7 +291,7 @@ export interface PortTypes extends CertificatePorts {
     input: { resource: string; request: PreferenceRequest };
     output: { preferred: readonly string[] };
   };
-  /** Has a plugin allocate devices for a container. Has no time limit, as in a kubelet. */
+  /** Has a plugin allocate devices for a container. Has no time limit, as in the kubelet. */
   allocateDevices: {
     input: { uid: string; pod: string; container: string; resource: string; devices: readonly string[] };
     output: { edits: ContainerEdits };

@@ -19,7 +19,7 @@ import { failureOf } from '../shared/waiting/failure.ts';
  */
 const MAX_CONCURRENT_SENDS = 8;
 
-/** The interval in milliseconds at which a kubelet retries unsent statuses. */
+/** The interval in milliseconds at which the kubelet retries unsent statuses. */
 const RETRY_INTERVAL_MS = 10_000;
 
 /**

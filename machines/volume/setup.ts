@@ -28,7 +28,7 @@ import { parent, sharedActor } from '../shared/views/actorRefs.ts';
 import { failureOf, isRuntimeUnavailable, retryAtAfterChange } from '../shared/waiting/failure.ts';
 
 /**
- * Time limit of a mount in milliseconds, a little shorter than the time for which a kubelet lets a pod wait for its
+ * Time limit of a mount in milliseconds, a little shorter than the time for which the kubelet lets a pod wait for its
  * volumes. The mount fails when the limit is exceeded.
  */
 export const MOUNT_TIMEOUT_MS = 2 * 60_000;

@@ -31,7 +31,7 @@ export interface JoinedCluster extends ClusterParts {
   close(): void;
 }
 
-/** Rate limit for certificate signing requests, as in a kubelet. */
+/** Rate limit for certificate signing requests, as in the kubelet. */
 const CERTIFICATE_RATE = { qps: 5, burst: 10 };
 
 interface ClusterObserver {

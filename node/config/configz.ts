@@ -27,7 +27,7 @@ interface ConfiguredValues {
   readonly fields: ConfigFields;
 }
 
-/** Returns the fields that a kubelet reports, with their configured or default values. */
+/** Returns the fields that the kubelet reports, with their configured or default values. */
 function configuredFields(settings: Settings, configured: ConfiguredValues): ConfigFields {
   const fields = fieldEntries(settings).map(([name, entry]) => {
     const value = isGroup(entry) ? groupValue(name, entry, configured) : fieldValue(name, entry, configured);
@@ -69,7 +69,7 @@ function effectiveFields(config: NodeConfig): ConfigFields {
     podLogsDir: config.podLogsDirectory,
     resolvConf: config.resolvConf,
     containerRuntimeEndpoint,
-    // A kubelet leaves this field empty if the runtime also serves the images.
+    // The kubelet leaves this field empty if the runtime also serves the images.
     imageServiceEndpoint: imageServiceEndpoint === containerRuntimeEndpoint ? undefined : imageServiceEndpoint,
     serializeImagePulls: givenInput.file.serializeImagePulls ?? config.maxParallelImagePulls < 2,
     staticPodPath,

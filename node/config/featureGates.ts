@@ -69,7 +69,7 @@ export const listsOnlyActivePods = (config: GatedConfig): boolean =>
   isDeprecatedGateEnabled(config, 'KubeletPodResourcesListUseActivePods');
 
 /**
- * Whether `ClusterTrustBundleProjection` is enabled without `ClusterTrustBundle`, in which case a kubelet does not
+ * Whether `ClusterTrustBundleProjection` is enabled without `ClusterTrustBundle`, in which case the kubelet does not
  * start.
  */
 export const isTrustBundleGateMissing = (config: GatedConfig): boolean =>

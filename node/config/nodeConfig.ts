@@ -67,7 +67,7 @@ export interface NodeConfig extends HousekeepingConfig, ServedEndpoints {
   /** Shutdown grace periods by pod priority. Empty if the node does not delay the shutdown. */
   readonly shutdownPeriods: readonly ShutdownPeriod[];
   readonly fileCheckFrequencyMs: number;
-  /** Interval in milliseconds of a kubelet's sync loop, from which the health check derives its time limit. */
+  /** Interval in milliseconds of the kubelet's sync loop, from which the health check derives its time limit. */
   readonly syncFrequencyMs: number;
   /** Minimum interval in milliseconds between two measurements of a volume's usage. */
   readonly volumeStatsMs: number;
@@ -115,11 +115,11 @@ export interface NodeConfig extends HousekeepingConfig, ServedEndpoints {
 /** Changes to the host outside of the node's own directories, cgroups and pods. */
 export interface HostSetup {
   /**
-   * `required` checks that kernel parameters have the values that a kubelet needs, `set` sets them, and `unchanged`
+   * `required` checks that kernel parameters have the values that the kubelet needs, `set` sets them, and `unchanged`
    * leaves them alone.
    */
   readonly kernelParameters: 'required' | 'set' | 'unchanged';
-  /** Whether the iptables chains of a kubelet are created. */
+  /** Whether the iptables chains of the kubelet are created. */
   readonly createsUtilChains: boolean;
   /** Maximum number of open files of the agent (RLIMIT_NOFILE). */
   readonly maxOpenFiles: number;

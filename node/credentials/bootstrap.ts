@@ -21,7 +21,7 @@ interface BootstrapPaths {
 
 /**
  * Writes the node's kubeconfig if the current one has no valid certificate, and returns the bootstrap kubeconfig in
- * that case (`LoadClientConfig` of a kubelet). Otherwise the bootstrap kubeconfig is not even read.
+ * that case (`LoadClientConfig` of the kubelet). Otherwise the bootstrap kubeconfig is not even read.
  */
 export async function writeBootstrappedKubeconfig(
   bootstrapPaths: BootstrapPaths,
@@ -58,7 +58,7 @@ async function kubeconfigProblem(path: string, { clock, files }: CredentialDepen
   }
 }
 
-/** Returns the node's kubeconfig as a kubelet writes it, with the cluster of the bootstrap kubeconfig. */
+/** Returns the node's kubeconfig as the kubelet writes it, with the cluster of the bootstrap kubeconfig. */
 function nodeKubeconfig({ cluster }: Kubeconfig, certificate: string): object {
   const { 'certificate-authority-data': authority, ...connection } = cluster;
   const authorityField = authority ? { 'certificate-authority-data': Buffer.from(authority).toString('base64') } : {};

@@ -7,7 +7,7 @@ import { type Kubeconfig, pathExists } from '../config/files/kubeconfig.ts';
 import { type CredentialDependencies, KubeconfigCredentials } from './kubeconfigCredentials.ts';
 import { ManagedCredentials } from './managedCredentials.ts';
 
-/** Returns the path of the symbolic link to the current client certificate. A kubelet uses the same path. */
+/** Returns the path of the symbolic link to the current client certificate. The kubelet uses the same path. */
 export const currentCertificatePath = ({ directory }: { readonly directory: string }): string =>
   join(directory, 'kubelet-client-current.pem');
 

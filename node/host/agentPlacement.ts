@@ -17,11 +17,11 @@ interface AgentPlacementDependencies {
 }
 
 /**
- * Interval in milliseconds between two calls of `apply` if the agent has a cgroup of its own, as in a kubelet
+ * Interval in milliseconds between two calls of `apply` if the agent has a cgroup of its own, as in the kubelet
  * (`containerManagerImpl.Start`).
  */
 const CHECK_WITH_CGROUP_MS = 60_000;
-/** Interval in milliseconds between two calls of `apply` if the agent has no cgroup of its own, as in a kubelet. */
+/** Interval in milliseconds between two calls of `apply` if the agent has no cgroup of its own, as in the kubelet. */
 const CHECK_WITHOUT_CGROUP_MS = 300_000;
 
 /** Moves the agent's process to its cgroup and sets its OOM score. Restores both after external changes. */

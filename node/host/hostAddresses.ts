@@ -51,7 +51,7 @@ const defaultRouteInterface = (routes: string): string | undefined => /^(\S+)\t0
 
 /**
  * Returns a function that reads the host's current addresses. While the host has no default route, it returns the
- * previous addresses as a kubelet does, because the remaining addresses may be those of a pod bridge.
+ * previous addresses as the kubelet does, because the remaining addresses may be those of a pod bridge.
  */
 export function trackHostAddresses(
   initialAddresses: readonly string[],
@@ -72,7 +72,7 @@ interface AddressSources {
 
 /**
  * Returns the configured addresses of the node or, if there are none, the host's current addresses. Without configured
- * addresses, a node in a cluster has only one address, as on a kubelet (`pkg/kubelet/nodestatus/setters.go`): the
+ * addresses, a node in a cluster has only one address, as on the kubelet (`pkg/kubelet/nodestatus/setters.go`): the
  * address that the node's name resolves to, or else the host's first address of the preferred family.
  */
 export function nodeAddresses(
@@ -88,7 +88,7 @@ export function nodeAddresses(
 
 type AddressConfig = Pick<NodeConfig, 'nodeIps' | 'followsHostAddresses' | 'prefersIpv6' | 'cluster'>;
 
-/** Returns a warning for each configured address that a kubelet would not report, with the kubelet's wording. */
+/** Returns a warning for each configured address that the kubelet would not report, with the kubelet's wording. */
 export function nodeIpWarnings(
   { nodeIps, followsHostAddresses }: Pick<NodeConfig, 'nodeIps' | 'followsHostAddresses'>,
   interfaces: InterfaceMap,

@@ -21,13 +21,13 @@ export function packageVersion(): string {
   return typeof manifest === 'object' && manifest !== null && 'version' in manifest ? String(manifest.version) : '';
 }
 
-/** Default root directory of a kubelet. */
+/** Default root directory of the kubelet. */
 export const kubeletDirectory = '/var/lib/kubelet';
 
 /** State directory of `up` if it runs as root. */
 export const systemStateDirectory = '/var/lib/statelet';
 
-/** Default root directory of `run`, which differs from those of a kubelet and of `up`. */
+/** Default root directory of `run`, which differs from those of the kubelet and of `up`. */
 export const runDirectory = join(systemStateDirectory, 'run');
 
 function ownStateDirectory(): string {

@@ -1,5 +1,5 @@
 /**
- * Writes the log as JSON lines with the same fields as a kubelet's log:
+ * Writes the log as JSON lines with the same fields as the kubelet's log:
  * `{"ts":1796238900000,"caller":"file.ts:12","msg":"message","v":0}`. The source of the format is `logs/json/json.go`
  * of `k8s.io/component-base`, with zapr's fields for verbosity and errors.
  */

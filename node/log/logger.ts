@@ -2,7 +2,7 @@ import pino, { type DestinationStream, type Logger, type LoggerOptions, stdSeria
 import { createRedaction, type Redaction } from '../../actors/replay/redaction.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
 
-/** Returns pino's level for a kubelet's verbosity: info for 0 and 1, debug from 2, and trace from 5. */
+/** Returns pino's level for the kubelet's verbosity: info for 0 and 1, debug from 2, and trace from 5. */
 export function toPinoLevel(verbosity: number): 'info' | 'debug' | 'trace' {
   if (verbosity >= 5) return 'trace';
   return verbosity >= 2 ? 'debug' : 'info';
@@ -38,8 +38,8 @@ export interface AgentLog {
 }
 
 /**
- * Creates the agent's log. It writes text in klog's format, as a kubelet does (`component-base/logs`), or JSON lines
- * with the fields of a kubelet's log if `logging.format` is json.
+ * Creates the agent's log. It writes text in klog's format, as the kubelet does (`component-base/logs`), or JSON lines
+ * with the fields of the kubelet's log if `logging.format` is json.
  */
 export async function createLogger(options: {
   logging: NodeConfig['logging'];

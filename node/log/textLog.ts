@@ -1,5 +1,5 @@
 /**
- * Writes the log as text in klog's format, as a kubelet does: `I1129 03:15:00.000000    1234 file.ts:12] "message"
+ * Writes the log as text in klog's format, as the kubelet does: `I1129 03:15:00.000000    1234 file.ts:12] "message"
  * key="value"`. The source of the format is `formatHeader` in `k8s.io/klog/v2/internal/buffer/buffer.go` and `KVFormat`
  * in `k8s.io/klog/v2/internal/serialize/keyvalues.go`.
  */

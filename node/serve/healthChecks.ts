@@ -13,7 +13,7 @@ interface HealthCheckDependencies {
 }
 
 /**
- * Returns the checks in the same order as a kubelet (`InstallAuthNotRequiredHandlers` in
+ * Returns the checks in the same order as the kubelet (`InstallAuthNotRequiredHandlers` in
  * `pkg/kubelet/server/server.go`).
  */
 export const healthChecks = (dependencies: HealthCheckDependencies): readonly HealthCheck[] => [

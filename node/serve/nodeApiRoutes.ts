@@ -37,7 +37,7 @@ interface RouteDependencies {
   readonly stats: NodeStats;
   /** The open streams to containers, and the logs that clients follow. */
   readonly sessions: StreamSessions;
-  /** Sets the log level that corresponds to a kubelet's verbosity. Undefined if the level is fixed. */
+  /** Sets the log level that corresponds to the kubelet's verbosity. Undefined if the level is fixed. */
   readonly setVerbosity?: ((verbosity: number) => void) | undefined;
   readonly files?: FileSystem;
   readonly metrics?: NodeMetrics | undefined;

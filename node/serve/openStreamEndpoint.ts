@@ -17,7 +17,7 @@ const TIMEOUT_MS = 5_000;
 
 /**
  * Requests a streaming URL for exec or attach from the runtime. The checks, their order and their error messages are
- * those of a kubelet (`getExec` and `getAttach` in `pkg/kubelet/server/server.go`).
+ * those of the kubelet (`getExec` and `getAttach` in `pkg/kubelet/server/server.go`).
  */
 export async function openStreamEndpoint(
   { agent, cri }: StreamDependencies,

@@ -48,7 +48,7 @@ export interface NodeApiDependencies {
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
   readonly files?: FileSystem;
-  /** Sets the log level that corresponds to a kubelet's verbosity. Undefined if the level is fixed. */
+  /** Sets the log level that corresponds to the kubelet's verbosity. Undefined if the level is fixed. */
   readonly setVerbosity?: (verbosity: number) => void;
   /** The parent of the pods' cgroups. Undefined if pods have no cgroups. */
   readonly cgroupLocation?: CgroupLocation | undefined;
@@ -71,7 +71,7 @@ export interface NodeApiServer {
 }
 
 /**
- * Serves the API. If that fails on a node that belongs to a cluster, rejects, because a kubelet exits too. On a node
+ * Serves the API. If that fails on a node that belongs to a cluster, rejects, because the kubelet exits too. On a node
  * without a cluster, retries, because nothing depends on the API.
  */
 export async function serveNodeApi(dependencies: NodeApiDependencies): Promise<NodeApiServer> {

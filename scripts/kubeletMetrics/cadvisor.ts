@@ -16,7 +16,7 @@ const DESCRIPTION_PATTERN = /NewDesc\("(?<name>\w+)", ".*", labels, nil\)/g;
 const SCRAPE_ERROR_PATTERN = /GaugeOpts\{\s+Namespace: "(?<namespace>\w+)",\s+Name:\s+"(?<name>\w+)"/g;
 
 /**
- * Collects the cAdvisor metrics of the kinds that a kubelet includes (`includedMetrics` in
+ * Collects the cAdvisor metrics of the kinds that the kubelet includes (`includedMetrics` in
  * `pkg/kubelet/server/server.go`). `root` is the directory of the Kubernetes source.
  */
 export function cadvisorMetrics(root: string): DeclaredMetric[] {

@@ -1,11 +1,11 @@
-/** Generates the page about the metrics of a kubelet from a list of these metrics. */
+/** Generates the page about the metrics of the kubelet from a list of these metrics. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ExclusionReason, exclusionReasons } from './reasons.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** A metric family that a kubelet exposes on one of its paths. */
+/** A metric family that the kubelet exposes on one of its paths. */
 export interface KubeletMetric {
   readonly path: string;
   readonly name: string;
@@ -33,7 +33,7 @@ export const readMetricsList = (list: string): KubeletMetric[] =>
       return { path, name, type, labels: own ?? [], stability, bounds: (upper ?? []).map(Number), file };
     });
 
-/** Returns all metric families that a kubelet 1.36 exposes or declares, each once per path. */
+/** Returns all metric families that the kubelet 1.36 exposes or declares, each once per path. */
 export function kubeletMetrics(): KubeletMetric[] {
   const metrics = [...readMetricsList('kubelet-1.36'), ...readMetricsList('kubelet-1.36-declared')];
   const metricsByPathAndName = new Map(metrics.map((metric) => [`${metric.path} ${metric.name}`, metric]));
@@ -59,7 +59,7 @@ function matchesPattern({ pattern, field: of }: Pattern, metric: Pick<KubeletMet
   return pattern.endsWith('*') ? fieldValue.startsWith(pattern.slice(0, -1)) : fieldValue === pattern;
 }
 
-/** Returns the patterns that match no metric of a kubelet, and whose reasons are therefore outdated. */
+/** Returns the patterns that match no metric of the kubelet, and whose reasons are therefore outdated. */
 export function staleReasons(): string[] {
   const metrics = kubeletMetrics();
   return exclusionReasons

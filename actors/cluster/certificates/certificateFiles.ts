@@ -126,7 +126,7 @@ export class CertificateFiles {
   }
 
   /**
-   * Removes expired certificates so that private keys do not accumulate. A kubelet does not remove them. Unreadable
+   * Removes expired certificates so that private keys do not accumulate. The kubelet does not remove them. Unreadable
    * files are retained.
    */
   async #removeExpired(now: number): Promise<void> {

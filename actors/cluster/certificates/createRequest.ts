@@ -46,7 +46,7 @@ interface NamedOptions extends CallOptions {
 /**
  * Creates a request for the persisted key under the name derived from it, or resumes the existing request of that name
  * in any state. If the existing request does not match, the key is discarded, so the next attempt uses a new key and
- * name. A kubelet would retry with the same name until the request is deleted.
+ * name. The kubelet would retry with the same name until the request is deleted.
  */
 export async function createNamedRequest(
   template: RequestTemplate,

@@ -24,7 +24,7 @@ const SPKI_EXPORT = { format: 'der', type: 'spki' } as const;
 const DELIMITER = '|';
 
 /**
- * Returns the name that a kubelet would give to this request (`digestedName` in
+ * Returns the name that the kubelet would give to this request (`digestedName` in
  * `pkg/kubelet/certificate/bootstrap/bootstrap.go`).
  */
 export function digestedName({ certificate, publicKey, usages }: Omit<NamedRequest, 'signerName'>): string {

@@ -1,5 +1,5 @@
 /**
- * Persists the private key of a pending certificate request. The key is stored at a kubelet's path until the
+ * Persists the private key of a pending certificate request. The key is stored at the kubelet's path until the
  * certificate is issued so that a restarted agent or a kubelet can resume the request
  * (`pkg/kubelet/certificate/bootstrap/bootstrap.go` of the kubelet, `util/keyutil/key.go` of client-go).
  */
@@ -27,7 +27,7 @@ export class RequestKey {
 
   /**
    * Returns the key in the file, or writes and returns a new one. Reports an invalid file to `onInvalidKey` and
-   * replaces it, whereas a kubelet would exit. Rejects if the file cannot be read or written.
+   * replaces it, whereas the kubelet would exit. Rejects if the file cannot be read or written.
    */
   async readOrCreate(onInvalidKey: (failure: NodeFailure) => void): Promise<KeyObject> {
     try {

@@ -68,7 +68,7 @@ const signatureAlgorithmFor = ({ asymmetricKeyType }: KeyObject): AlgorithmIdent
     ? new AlgorithmIdentifier({ algorithm: RSA_WITH_SHA256_OID, parameters: null })
     : new AlgorithmIdentifier({ algorithm: ECDSA_WITH_SHA256_OID });
 
-/** Builds a subject whose attributes are in the same order as in a kubelet's request. */
+/** Builds a subject whose attributes are in the same order as in the kubelet's request. */
 export function buildSubject({ commonName, organization }: Omit<RequestedCertificate, 'names'>): Name {
   const createAttribute = (type: string, utf8String: string) =>
     new RelativeDistinguishedName([new AttributeTypeAndValue({ type, value: new AttributeValue({ utf8String }) })]);

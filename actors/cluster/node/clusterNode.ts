@@ -112,7 +112,7 @@ export class ClusterNode {
       leaseSeconds,
     });
     this.#status = new NodeStatus({
-      // Status updates are exempt from the rate limit of the node's other requests, as in a kubelet.
+      // Status updates are exempt from the rate limit of the node's other requests, as in the kubelet.
       ...dependencies,
       client: createHeartbeatClient(client.unlimited(), attemptMs),
       reportIntervalMs: statusReportMs,
@@ -148,7 +148,7 @@ export class ClusterNode {
     const node = await this.#describe(options);
     const createdNode = await this.#create(node, options);
     const { uid } = (createdNode ?? (await this.#adoptExisting(node, options))).metadata;
-    // Like a kubelet, report every condition except Ready as changed, even if the server already stores the same
+    // Like the kubelet, report every condition except Ready as changed, even if the server already stores the same
     // condition.
     const conditions = node.status.conditions.filter(({ type }) => type !== 'Ready');
     const events = conditions.flatMap((each) => conditionEvents(nodeName, each));

@@ -126,7 +126,7 @@ export class NodeStatus {
   }
 
   /**
-   * Returns the events for a reboot and for changed conditions and schedulability, in the order in which a kubelet
+   * Returns the events for a reboot and for changed conditions and schedulability, in the order in which the kubelet
    * emits them.
    */
   #createEvents({ spec: { unschedulable = false }, status }: ServerNode, node: NodeObject): EventMessage[] {

@@ -12,7 +12,7 @@ export const serviceAccountOf = ({ metadata: { namespace }, spec }: Pod) => ({
 
 /**
  * Builds a TokenRequest bound to the pod, so the token becomes invalid when the pod is deleted. An empty audience
- * selects the API server itself (`pkg/volume/projected/projected.go` of a kubelet).
+ * selects the API server itself (`pkg/volume/projected/projected.go` of the kubelet).
  */
 export const createTokenRequest = ({ metadata: { name, uid } }: Pod, request: TokenRequest) => ({
   kind: 'TokenRequest',
@@ -25,7 +25,7 @@ export const createTokenRequest = ({ metadata: { name, uid } }: Pod, request: To
   },
 });
 
-/** Formats a token request as in a kubelet's messages, with values in Go syntax. */
+/** Formats a token request as in the kubelet's messages, with values in Go syntax. */
 export function formatTokenRequest(pod: Pod, request: TokenRequest): string {
   const { namespace, name } = serviceAccountOf(pod);
   const { metadata } = pod;

@@ -184,7 +184,7 @@ function claimedDevices(claimManager: Pick<ClaimManager, 'cdiIds'>, pod: Pod, co
 /**
  * Adopts a running container from an earlier call whose response was lost, or from another agent. Removes any other
  * container of the attempt. A container that was created but not started may predate a resize or another change of the
- * pod. A kubelet also creates a new container in this case (ShouldContainerBeRestarted in
+ * pod. The kubelet also creates a new container in this case (ShouldContainerBeRestarted in
  * pkg/kubelet/container/helpers.go).
  */
 async function adoptEarlierRun(

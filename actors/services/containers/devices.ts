@@ -51,7 +51,7 @@ export function deviceServices({
 /**
  * Has the device plugins prepare the devices of a container before it is created (`callPreStartContainerIfNeeded` in
  * `pkg/kubelet/cm/devicemanager/manager.go`). Returns whether the container has lost any of its devices, e.g. because
- * the device checkpoint is lost. Like a kubelet, rejects if a plugin would have to prepare a lost device.
+ * the device checkpoint is lost. Like the kubelet, rejects if a plugin would have to prepare a lost device.
  */
 async function prepareDevices(
   { devicePlugins, deviceState }: { readonly devicePlugins: DevicePlugins; readonly deviceState: DeviceManagerState },

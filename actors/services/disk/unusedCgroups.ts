@@ -10,7 +10,7 @@ import { isOwnCgroup, type PodWithSandboxes } from './ownCgroup.ts';
 
 /**
  * Time for which a cgroup must be unused before it is taken over. It is long, because another agent may mount volumes
- * before it starts anything in a cgroup that it has created. A kubelet waits 123 s for the volumes and then retries
+ * before it starts anything in a cgroup that it has created. The kubelet waits 123 s for the volumes and then retries
  * (`podAttachAndMountTimeout` in pkg/kubelet/volumemanager/volume_manager.go).
  */
 const MIN_UNUSED_MS = 300_000;

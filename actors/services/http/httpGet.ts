@@ -56,7 +56,7 @@ export function httpTarget(
 }
 
 /**
- * Sends the request and follows redirects on the same host, as Go's client does with a kubelet's `RedirectChecker`
+ * Sends the request and follows redirects on the same host, as Go's client does with the kubelet's `RedirectChecker`
  * (`pkg/probe/http/http.go`). Returns the last response, which may be a redirect to a different host. Rejects with Go's
  * message.
  */

@@ -22,7 +22,7 @@ const IMAGE_SUB_PATH_VERSIONS: FirstVersions = { containerd: [2, 2], 'cri-o': [1
 /**
  * Fails with `CreateContainerError` if the container mounts an image and the runtime is known not to support this,
  * because the runtime would create the container without the image. Called after the pull so that a failed pull is
- * reported first, as in a kubelet (C16).
+ * reported first, as in the kubelet (C16).
  */
 export async function requireImageVolumes(
   cri: Pick<Cri, 'version'>,

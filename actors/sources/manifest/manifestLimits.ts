@@ -1,5 +1,5 @@
 /**
- * Defines limits on the size of manifests. A kubelet reads at most 10 MiB of a file or a response (`config/file.go`)
+ * Defines limits on the size of manifests. The kubelet reads at most 10 MiB of a file or a response (`config/file.go`)
  * and has no other limits.
  */
 import type { TextLimits } from '../../../kubernetes/yaml/boundedYaml.ts';

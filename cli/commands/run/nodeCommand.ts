@@ -23,7 +23,7 @@ function createOption({ name, flag, setting }: FlagSetting, command: 'run' | 'up
   return option;
 }
 
-/** Parses the value of a boolean flag. As in a kubelet, a flag without a value is true. */
+/** Parses the value of a boolean flag. As in the kubelet, a flag without a value is true. */
 const parseBoolean = (value: string): boolean | string =>
   value === 'true' || value === 'false' ? value === 'true' : value;
 

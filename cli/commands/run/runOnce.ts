@@ -13,7 +13,7 @@ export interface PodResult {
   readonly message: string;
 }
 
-/** Total duration of a kubelet's ten attempts in milliseconds, with waits of 1 s, 2 s, 4 s and so on. */
+/** Total duration of the kubelet's ten attempts in milliseconds, with waits of 1 s, 2 s, 4 s and so on. */
 const TIMEOUT_MS = (2 ** 10 - 1) * 1_000;
 /** Time without a response after which the runtime is considered down, in milliseconds. */
 const RUNTIME_TIMEOUT_MS = 10_000;

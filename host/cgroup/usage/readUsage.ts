@@ -128,7 +128,7 @@ function readIo(locateController: LocateController): readonly DeviceUsage[] | un
 }
 
 /**
- * Reads the pressure only on hosts that have no v1 hierarchies, like a kubelet (`IsPsiEnabled` in
+ * Reads the pressure only on hosts that have no v1 hierarchies, like the kubelet (`IsPsiEnabled` in
  * `pkg/kubelet/cadvisor/cadvisor_linux.go`).
  */
 function readPressure(locateController: LocateController): CgroupPressure | undefined {

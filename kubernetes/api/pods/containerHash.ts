@@ -3,7 +3,7 @@
  * only if its hash has changed (C6).
  */
 export function containerHash(container: { readonly name: string; readonly image: string }): string {
-  // Hash the same bytes as the kubelet, which hashes a Go dump, so that the agent can adopt containers that a kubelet
+  // Hash the same bytes as the kubelet, which hashes a Go dump, so that the agent can adopt containers that the kubelet
   // created.
   const { image, name } = container;
   const bytes = new TextEncoder().encode(JSON.stringify({ image, name }));

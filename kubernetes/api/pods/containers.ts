@@ -48,7 +48,7 @@ export const hasUnmountedVolume = (spec: PodSpec, container: Container, mountedV
   mountedVolumeNames(container).some((name) => volumesByName(spec).has(name) && !Object.hasOwn(mountedVolumes, name));
 
 /**
- * Returns the containers that wait for one of these volumes and that a kubelet would already have tried to start. If
+ * Returns the containers that wait for one of these volumes and that the kubelet would already have tried to start. If
  * init containers wait, returns only the first of them, because the pod has not reached the containers after it.
  */
 export function containersMounting(spec: PodSpec, volumes: readonly string[]): readonly PlacedContainer[] {

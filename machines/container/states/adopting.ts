@@ -124,7 +124,7 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
           // The container has exited in the meantime.
           { guard: 'wasExitObserved', target: '#container.pending' },
           { guard: { type: 'isAbsent', params: queriedContainer }, target: 'countingRestarts' },
-          // The container was created but not started. As in a kubelet, the attempt is counted nevertheless.
+          // The container was created but not started. As in the kubelet, the attempt is counted nevertheless.
           {
             target: '#container.pending',
             actions: { type: 'recordUnstartedContainer', params: queriedContainer },

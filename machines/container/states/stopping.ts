@@ -52,7 +52,7 @@ const actions = {
       : { id: container.id, run: terminatedRun(container), stopBy: undefined, stopGraceSeconds: undefined },
   ),
   /**
-   * Records whether a kubelet would kill the run in the same sync in which it restarts the container. This is not the
+   * Records whether the kubelet would kill the run in the same sync in which it restarts the container. This is not the
    * case after a failed postStart hook or if the container was terminated together with its sandbox, because a kubelet
    * observes these terminations before that sync.
    */

@@ -1,5 +1,5 @@
 /**
- * Detects the OOM kills after which the container continues to run. A kubelet does not report them. Without
+ * Detects the OOM kills after which the container continues to run. The kubelet does not report them. Without
  * `memory.oom.group`, the kernel kills one process, and the container may continue without it. All functions are pure.
  */
 import { lookUp } from '../../../base/values/lookUp.ts';

@@ -34,7 +34,7 @@ const withPods = ({ pods }: NodeContext, entries: readonly { readonly pod: Pod }
     entries.map(({ pod }) => [pod.metadata.uid, { pod, isTerminating }] as const),
   );
 
-/** Whether a kubelet would list the pod as running, because a sandbox is ready or a container runs. */
+/** Whether the kubelet would list the pod as running, because a sandbox is ready or a container runs. */
 const isRunning = ({ sandboxes, containers }: ObservedPod): boolean =>
   sandboxes.some(({ state }) => state === 'ready') || containers.some(({ state }) => state === 'running');
 
@@ -82,7 +82,7 @@ const actions = {
     enqueue.assign({ pods: withPods(context, unwantedPods, true) });
   }),
   /**
-   * Notifies the actors of terminating pods that a source contains again. A kubelet restarts such a pod after its
+   * Notifies the actors of terminating pods that a source contains again. The kubelet restarts such a pod after its
    * termination with the next restart count (`restartRequested` in pod_workers.go).
    */
   announceRewantedPods: enqueueActions(({ context, enqueue }: NodeActionArgs, scope: PodScope | undefined) => {

@@ -1,7 +1,7 @@
 /**
  * Sends a pod's commands to the actors of its containers and volumes. Each command occupies the event loop for some
  * time, so a pod with a thousand containers sends its commands in batches, and other work on the node runs in between.
- * An actor receives its commands in order. A kubelet achieves the same by handling each pod in its own goroutine.
+ * An actor receives its commands in order. The kubelet achieves the same by handling each pod in its own goroutine.
  */
 
 import { lookUp } from '../../../base/values/lookUp.ts';

@@ -1,6 +1,6 @@
 /**
  * Launches the containers of a pod one at a time, including postStart hooks (C9), in rounds that correspond to the
- * syncs of a kubelet. A round contains the containers that are starting when the round begins. Containers that start
+ * syncs of the kubelet. A round contains the containers that are starting when the round begins. Containers that start
  * later, e.g. after a restart, belong to the next round.
  */
 import { lookUp } from '../../../base/values/lookUp.ts';

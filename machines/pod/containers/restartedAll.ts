@@ -1,5 +1,5 @@
 /**
- * Detects, after a restart of the agent, that all containers have to restart in place (C5). A kubelet removes all
+ * Detects, after a restart of the agent, that all containers have to restart in place (C5). The kubelet removes all
  * containers before it starts any of them, and removes the container whose exit caused the restart last
  * (`getContainersToReset` in pkg/kubelet/kuberuntime/kuberuntime_manager.go), so this container never coexists with
  * newer ones. This agent retains the old containers for their logs, so newer containers prove that the exit has been

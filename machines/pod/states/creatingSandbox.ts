@@ -22,13 +22,13 @@ import { isSandboxUsable, unusableSandboxFailure } from '../sandbox.ts';
 import { type PodArgs, podSetup } from '../setup.ts';
 
 /**
- * Minimum interval in milliseconds between two events that report the missing network. A kubelet repeats this event
+ * Minimum interval in milliseconds between two events that report the missing network. The kubelet repeats this event
  * every second, which soon exhausts the kubelet's rate limit for events of a pod.
  */
 const EVENT_INTERVAL_MS = 10_000;
 
 /**
- * Interval in milliseconds between two attempts to prepare claims. A kubelet considers the pod's sync successful and
+ * Interval in milliseconds between two attempts to prepare claims. The kubelet considers the pod's sync successful and
  * syncs the pod again after this time (`SyncPod` in `kuberuntime_manager.go`, `--sync-frequency`).
  */
 const CLAIMS_RETRY_MS = 60_000;

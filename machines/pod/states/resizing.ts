@@ -130,7 +130,7 @@ const actions = {
     );
   }),
   /**
-   * Records why the resize failed. As in a kubelet, the same error is reported only once (`SyncPod` in
+   * Records why the resize failed. As in the kubelet, the same error is reported only once (`SyncPod` in
    * `pkg/kubelet/kubelet.go`).
    */
   recordResizeError: podSetup.enqueueActions(({ context, event, enqueue }) => {

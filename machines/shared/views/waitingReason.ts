@@ -9,7 +9,7 @@ export interface WaitingReason {
 }
 
 /**
- * Time in milliseconds for which a failure is reported before its back-off is reported instead. A kubelet switches at
+ * Time in milliseconds for which a failure is reported before its back-off is reported instead. The kubelet switches at
  * the next sync of the pod.
  */
 export const FAILURE_DISPLAY_MS = 3_000;

@@ -53,7 +53,7 @@ const EXCLUSIVE_OPTIONS = [
   ['prefer-align-cpus-by-uncorecache', 'distribute-cpus-across-numa'],
 ] as const;
 
-/** Maximum number of NUMA nodes, because a kubelet considers all combinations of NUMA nodes. */
+/** Maximum number of NUMA nodes, because the kubelet considers all combinations of NUMA nodes. */
 const DEFAULT_MAX_NUMA_NODES = 8;
 
 /**
@@ -130,7 +130,7 @@ function requireStage(option: string, stage: OptionStage, values: SettingValues)
   if (stage === 'beta' && !allowsBetaCpuOptions(values)) reject('Beta');
 }
 
-/** Compiles the topology policy. Like a kubelet, ignores its options if the policy is `none`. */
+/** Compiles the topology policy. Like the kubelet, ignores its options if the policy is `none`. */
 function compileTopology(values: SettingValues): ResourceManagerSettings['topology'] {
   const { topologyManagerPolicy: name, topologyManagerScope, topologyManagerPolicyOptions = {} } = values;
   if (name === 'none') return undefined;

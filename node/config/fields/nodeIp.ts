@@ -1,4 +1,4 @@
-/** Parses `--node-ip` in the forms that a kubelet accepts. */
+/** Parses `--node-ip` in the forms that the kubelet accepts. */
 import * as z from 'zod/mini';
 import { canonicalIpOrText, ipFamily, isUnspecifiedIp } from '../../../base/ipAddress.ts';
 

@@ -21,7 +21,7 @@ export interface ConfigFile {
   readonly writtenFields?: Readonly<Record<string, unknown>>;
 }
 
-/** Resolves relative paths against the directory of the file, as a kubelet does. */
+/** Resolves relative paths against the directory of the file, as the kubelet does. */
 function resolvePaths(directory: string, fields: object, settings: Settings): object {
   const resolvedEntries = Object.entries(fields).map(([name, value]): readonly [string, unknown] => {
     const settingEntry = lookUp(settings, name);

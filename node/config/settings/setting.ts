@@ -31,7 +31,7 @@ export interface SettingDefinition {
    * In any other field, these values stand for the default, and /configz omits them.
    */
   readonly allowsZeroValue?: true;
-  /** Whether /configz omits the default value, as a kubelet does if Go's field stays nil. */
+  /** Whether /configz omits the default value, as the kubelet does if Go's field stays nil. */
   readonly hidesDefault?: true;
   /** Whether a relative path in the configuration file is resolved against the directory of that file. */
   readonly isPath?: true;

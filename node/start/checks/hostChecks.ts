@@ -10,7 +10,7 @@ export interface HostLimits {
   readonly isCgroupV1: boolean;
   readonly canLowerOomScoreAdj: boolean;
   readonly isSwapEnabled: boolean;
-  /** Kernel parameters that differ from the values that a kubelet requires. */
+  /** Kernel parameters that differ from the values that the kubelet requires. */
   readonly wrongParameters: Awaited<ReturnType<typeof findWrongKernelParameters>>;
 }
 

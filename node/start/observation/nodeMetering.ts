@@ -70,7 +70,7 @@ export async function createNodeMetering(
 }
 
 /**
- * Returns 1 if any controller uses cgroup v1, and 2 otherwise. A kubelet determines the version in the same way
+ * Returns 1 if any controller uses cgroup v1, and 2 otherwise. The kubelet determines the version in the same way
  * (`IsCgroup2UnifiedMode`).
  */
 const toCgroupVersion = (hierarchies: readonly Hierarchy[]): 1 | 2 =>

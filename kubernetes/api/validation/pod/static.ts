@@ -41,7 +41,7 @@ export interface StaticRules {
 }
 
 /**
- * Reports each unacceptable reference and each projection without a source, like a kubelet (`HasAPIObjectReference`).
+ * Reports each unacceptable reference and each projection without a source, like the kubelet (`HasAPIObjectReference`).
  */
 export function validateStatic(spec: PodSpec, { isLenient, acceptsObjects = false }: StaticRules): Problem[] {
   const rejectedReferences = refusedReferences(spec, isLenient).filter(
