@@ -1,4 +1,7 @@
-/** A cluster for tests: an API server in this process, and a node agent that has joined it, on a runtime without containers. */
+/**
+ * A cluster for tests: an API server in the test process, and a node agent that has joined it and uses a simulated
+ * container runtime.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -17,13 +20,13 @@ import { type ApiServer, startApiServer } from 'statelet/testing';
 
 export interface Cluster extends AsyncDisposable {
   readonly server: ApiServer;
-  /** Credentials of an administrator. */
+  /** An administrator's kubeconfig. */
   readonly config: KubeConfig;
 }
 
 const NODE = 'node-1';
 
-/** Starts a cluster of one node. `runtime` says how its containers behave. */
+/** Starts a cluster of one node. `runtime` configures the behavior of its simulated containers. */
 export async function startCluster(runtime: Omit<SimulatedRuntimeOptions, 'clock'> = {}): Promise<Cluster> {
   await using resources = new AsyncDisposableStack();
   const directory = resources.adopt(await mkdtemp(join(tmpdir(), 'cluster-')), (path) => rm(path, { recursive: true }));
@@ -57,10 +60,10 @@ export async function startCluster(runtime: Omit<SimulatedRuntimeOptions, 'clock
     ['--kubeconfig', await file('kubeconfig', credentials)],
     ['--hostname-override', NODE],
     ['--root-dir', join(directory, 'kubelet')],
-    // Any free port.
+    // 0 selects any free port.
     ['--port', '0'],
     ['--healthz-port', '0'],
-    // No page in the browser.
+    // Disables the web page.
     ['--inspect-address', ''],
   ];
   const agent = spawn('node_modules/.bin/statelet', ['run', ...flags.flat()], { stdio: ['ignore', 'ignore', 'pipe'] });
@@ -84,17 +87,17 @@ export async function startCluster(runtime: Omit<SimulatedRuntimeOptions, 'clock
   return { server, config, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-/** Polls until the result is truthy. Errors count as not yet. */
-export async function eventually<T>(look: () => T | Promise<T>, limitMs = 60_000): Promise<NonNullable<T>> {
+/** Polls until the result is truthy, and returns it. Retries after an error. Rejects after `limitMs`. */
+export async function eventually<T>(check: () => T | Promise<T>, limitMs = 60_000): Promise<NonNullable<T>> {
   const deadline = Date.now() + limitMs;
   for (;;) {
     try {
-      const result = await look();
+      const result = await check();
       if (result) return result;
     } catch (error) {
       if (Date.now() > deadline) throw error;
     }
-    if (Date.now() > deadline) throw new Error(`not within ${limitMs} ms: ${look}`);
+    if (Date.now() > deadline) throw new Error(`not within ${limitMs} ms: ${check}`);
     await sleep(50);
   }
 }

@@ -27,7 +27,7 @@ const template = {
   containers: [{ name: 'main', image: 'example.org/web:1' }],
 };
 
-/** Starts a controller of the replicas `web`, which stops when it is disposed. */
+/** Starts a controller of the replicas `web`. Disposing the result stops the controller. */
 function start(identity: string, count: number) {
   const stop = new AbortController();
   const errors: unknown[] = [];
@@ -40,7 +40,7 @@ function start(identity: string, count: number) {
   return { errors, stop: end, [Symbol.asyncDispose]: end };
 }
 
-/** The names of the pods that carry the controller's label. */
+/** Returns the sorted names of the pods that the controller has labeled as ready. */
 async function readyPods() {
   const { items } = await core.listNamespacedPod({ namespace, labelSelector: `${READY_LABEL}=true` });
   return items.map(({ metadata }) => metadata?.name).sort();
@@ -82,7 +82,7 @@ test('a second controller acts once the first one has released its lease', async
 test('the controller repeats a request that fails', async () => {
   cluster.server.faults.add({
     fault: { kind: 'refused', code: 500 },
-    matches: (asked) => 'resource' in asked && asked.resource === 'pods' && asked.verb === 'create',
+    matches: (request) => 'resource' in request && request.resource === 'pods' && request.verb === 'create',
     times: 1,
   });
   await using controller = start('c', 4);

@@ -1,4 +1,4 @@
-/** Keeps a number of pods of one template, and labels each with whether it is ready. */
+/** Maintains a number of pods from one template, and labels each pod with its readiness. */
 import { setInterval as ticks } from 'node:timers/promises';
 import {
   CoreV1Api,
@@ -13,24 +13,24 @@ import { holdLease, ignoring, releaseLease } from './lease.ts';
 
 export interface Replicas {
   readonly namespace: string;
-  /** The pods are `<name>-0`, `<name>-1` and so on, labelled `app=<name>`. */
+  /** The name prefix of the pods. They are named `<name>-0`, `<name>-1` and so on, and have the label `app=<name>`. */
   readonly name: string;
   readonly count: number;
   readonly template: V1PodSpec;
 }
 
 export interface ControllerOptions {
-  /** Identifies this controller among those of the same replicas. Only one of them acts. */
+  /** The identity of this controller in leader election. Only the leader acts. */
   readonly identity: string;
   readonly leaseSeconds?: number;
-  /** Interval at which the lease is renewed, or tried again, in milliseconds. */
+  /** Interval at which the lease is renewed or an attempt is made to acquire it, in milliseconds. */
   readonly renewMs?: number;
   readonly onError?: (error: unknown) => void;
 }
 
 export const READY_LABEL = 'example.org/ready';
 
-/** Runs until the signal is aborted. */
+/** Runs the controller until the signal is aborted. */
 export async function runController(
   config: KubeConfig,
   { namespace, name, count, template }: Replicas,
@@ -58,7 +58,7 @@ export async function runController(
   const deletePod = (pod: V1Pod) =>
     core.deleteNamespacedPod({ namespace, name: nameOf(pod) }).then(() => {}, ignoring(404, undefined));
 
-  /** Compares what is wanted with what the informer knows. Each step can be repeated safely. */
+  /** Creates, deletes and labels pods so that they match the replicas. Every step is idempotent. */
   const reconcile = async () => {
     if (!(await holdLease(config, lease))) return;
     const wanted = Array.from({ length: count }, (_, index) => `${name}-${index}`);
@@ -76,7 +76,7 @@ export async function runController(
     last = last.then(reconcile).catch(onError);
   };
   pods.on('change', queueReconcile);
-  // An informer does not reconnect after an error.
+  // The informer does not reconnect after an error, so it is restarted at the next interval.
   let isBroken = false;
   const noteError = (error: unknown) => {
     isBroken = true;

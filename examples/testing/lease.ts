@@ -1,16 +1,16 @@
-/** A Lease that at most one holder has at a time, as in leader election. */
+/** A Lease with at most one holder at a time, as in leader election. */
 import { ApiException, CoordinationV1Api, type KubeConfig, V1MicroTime } from '@kubernetes/client-node';
 
 export interface LeaseOptions {
   readonly namespace: string;
   readonly name: string;
-  /** Identifies this process among those that want the lease. */
+  /** The identity of this process among the candidates for the lease. */
   readonly holder: string;
-  /** Others may take the lease this long after it was last renewed. */
+  /** Time after the last renewal when other candidates may take over the lease. */
   readonly durationSeconds: number;
 }
 
-/** Acquires the lease, or renews it. Returns whether this process holds it. */
+/** Acquires or renews the lease. Returns whether this process holds it. */
 export async function holdLease(config: KubeConfig, options: LeaseOptions): Promise<boolean> {
   const api = config.makeApiClient(CoordinationV1Api);
   const { namespace, name, holder: holderIdentity, durationSeconds: leaseDurationSeconds } = options;
@@ -18,10 +18,11 @@ export async function holdLease(config: KubeConfig, options: LeaseOptions): Prom
   try {
     const lease = await api.readNamespacedLease({ namespace, name });
     const { holderIdentity: current, renewTime, leaseDurationSeconds: seconds = 0 } = lease.spec ?? {};
-    // client-node declares a Date here, but returns the text of the response.
+    // client-node declares a Date here, but returns the string from the response.
     const expiresAt = new Date(renewTime ?? 0).getTime() + seconds * 1_000;
     if (current && current !== holderIdentity && expiresAt > Date.now()) return false;
-    // The resource version of what was read makes the update fail if another process was faster.
+    // The update includes the resource version that was read, so it fails with a conflict if another process was
+    // faster.
     await api.replaceNamespacedLease({ namespace, name, body: { ...lease, spec } });
     return true;
   } catch (error) {
@@ -33,7 +34,7 @@ export async function holdLease(config: KubeConfig, options: LeaseOptions): Prom
   return created.then(() => true, ignoring(409, false));
 }
 
-/** Lets others take the lease at once, if this process holds it. */
+/** Releases the lease if this process holds it, so that another candidate can acquire it without delay. */
 export async function releaseLease(config: KubeConfig, options: LeaseOptions): Promise<void> {
   const api = config.makeApiClient(CoordinationV1Api);
   const { namespace, name, holder } = options;
@@ -42,7 +43,9 @@ export async function releaseLease(config: KubeConfig, options: LeaseOptions): P
   await api.replaceNamespacedLease({ namespace, name, body: { ...lease, spec: { leaseDurationSeconds: 1 } } });
 }
 
-/** Returns a handler that maps an API error with this code to a value. */
+/**
+ * Returns an error handler that returns `value` for an API error with this status code, and rethrows all other errors.
+ */
 export const ignoring =
   <T>(code: number, value: T) =>
   (error: unknown): T => {

@@ -1,4 +1,7 @@
-/** Model-based tests: random walks, each repeatable by its seed, compared with a simple model or checked for invariants. */
+/**
+ * Model-based tests with random walks. The seed of a walk reproduces it. Each walk is compared with a simple model or
+ * checked against invariants.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type LimiterEvent, limiterMachine } from 'statelet';
@@ -9,7 +12,10 @@ const CAPACITY = 2;
 const WALKS = 100;
 const STEPS = 100;
 
-/** Random numbers from 0 to 1, excluding 1, in a sequence that depends only on the seed (a linear congruential generator). */
+/**
+ * Returns a generator of random numbers in [0, 1). The sequence depends only on the seed (a linear congruential
+ * generator).
+ */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {

@@ -57,9 +57,9 @@ interface AuthenticatedRequest {
 
 export class Api {
   readonly registry: Registry;
-  /** The faults to inject. */
+  /** The faults to inject into requests. */
   readonly faults: Faults;
-  /** Additional permissions of users and groups. May be changed at any time. */
+  /** Additional permissions of users and groups. Can be changed at any time. */
   readonly grants: Grant[] = [...kubeletApiAdmin];
   /** The resource usage behind `metrics.k8s.io`. Empty unless nodes are scraped. */
   readonly usages = new UsageHistory();
@@ -75,20 +75,21 @@ export class Api {
   }
 
   /**
-   * Compacts the history, except for events, because a kube-apiserver caches watched resources when its storage is
-   * compacted.
+   * Compacts the history of events only. The kube-apiserver serves all other resources from its watch cache, which
+   * retains their history when etcd is compacted.
    */
   compact(): void {
     this.registry.store.compact(['/events']);
   }
 
-  /** Compacts the whole history, as a restart of a kube-apiserver does. */
+  /** Compacts the history of all resources, as a restart of the kube-apiserver does. */
   compactAll(): void {
     this.registry.store.compact();
   }
 
   /**
-   * Handles a request. Errors are responses, too. Rejects only with `ConnectionCut`, if a fault cuts the connection.
+   * Handles a request. Errors are returned as responses. Rejects only with `ConnectionCut`, if a fault cuts the
+   * connection.
    */
   async respond(request: ApiRequest): Promise<ApiResponse> {
     return await this.#respond(request, ({ attributes, user }, carryOut) =>
@@ -96,15 +97,15 @@ export class Api {
     );
   }
 
-  /** Handles a request without faults, for the controllers of the cluster and the set-up of tests. */
+  /** Handles a request without faults, for the cluster's controllers and the setup of tests. */
   async respondWithoutFaults(request: ApiRequest): Promise<ApiResponse> {
-    return await this.#respond(request, (_asked, carryOut) => carryOut(0));
+    return await this.#respond(request, (_context, carryOut) => carryOut(0));
   }
 
   async #respond(
     request: ApiRequest,
     around: (
-      asked: Omit<AuthenticatedRequest, 'staleBy'>,
+      context: Omit<AuthenticatedRequest, 'staleBy'>,
       carryOut: (staleBy: number) => Promise<ApiResponse>,
     ) => Promise<ApiResponse>,
   ): Promise<ApiResponse> {
@@ -112,8 +113,8 @@ export class Api {
     if (url === null) return errorResponse(badRequest('the path cannot be read'), PLAIN_JSON);
     const user = this.#userOf(request);
     if (user === undefined) return errorResponse(unauthorized(), PLAIN_JSON);
-    const asked = { request, url, user, attributes: attributesOf(request.method, url) };
-    return await around(asked, (staleBy) => this.#handle({ ...asked, staleBy }));
+    const context = { request, url, user, attributes: attributesOf(request.method, url) };
+    return await around(context, (staleBy) => this.#handle({ ...context, staleBy }));
   }
 
   #userOf({ user, headers, hasInvalidCertificate = false }: ApiRequest): User | undefined {
@@ -129,7 +130,7 @@ export class Api {
     const { store, clock } = this.registry;
     const wanted = audiences.length === 0 ? [ISSUER] : audiences;
     const user = this.#options.tokens.get(token);
-    // Users' tokens are only valid for this server.
+    // The configured tokens have no audience other than this server.
     if (user !== undefined && wanted.includes(ISSUER)) return { user, audiences: [ISSUER] };
     return this.#tokens.review(token, wanted, store, clock.now());
   }
@@ -138,16 +139,16 @@ export class Api {
     return { store: this.registry.store, grants: this.grants };
   }
 
-  async #handle(asked: AuthenticatedRequest): Promise<ApiResponse> {
+  async #handle(context: AuthenticatedRequest): Promise<ApiResponse> {
     let form = PLAIN_JSON;
     try {
-      const { url, user, attributes, request } = asked;
+      const { url, user, attributes, request } = context;
       authorize(user, attributes, this.#authorizationData);
       const accept = request.headers.get('accept') ?? '';
       const plain = this.#plain(url.pathname, accept);
       if (plain !== undefined) return plainResponse(plain);
       form = representationOf(accept, url.searchParams);
-      return await this.#handleAuthorized(asked, form);
+      return await this.#handleAuthorized(context, form);
     } catch (error) {
       return errorResponse(error, form);
     }
@@ -160,11 +161,11 @@ export class Api {
     return jsonResponse(aggregatedDiscovery(root), AGGREGATED_TYPE);
   }
 
-  async #handleAuthorized(asked: AuthenticatedRequest, form: Representation): Promise<ApiResponse> {
-    const { pathname, searchParams: query } = asked.url;
+  async #handleAuthorized(context: AuthenticatedRequest, form: Representation): Promise<ApiResponse> {
+    const { pathname, searchParams: query } = context.url;
     const found = discovery(pathname, this.#options.address);
     if (found !== undefined) return objectResponse(200, found, form);
-    const forward = forwardOf(asked.request.method, asked.url, this.registry.store);
+    const forward = forwardOf(context.request.method, context.url, this.registry.store);
     if (forward !== undefined) return forwardResponse(forward);
     const { target, isWatch } = requestedTarget(pathname);
     if (target === undefined) {
@@ -172,9 +173,9 @@ export class Api {
       return plainResponse(pageNotFound);
     }
     if (isWatch) query.set('watch', 'true');
-    const handler = handlerOf(asked.request.method, target, query);
+    const handler = handlerOf(context.request.method, target, query);
     if (handler === undefined) throw methodNotAllowed();
-    return await runHandler(handler, this.#call(asked, target), form);
+    return await runHandler(handler, this.#call(context, target), form);
   }
 
   #call({ request, url, user, staleBy }: AuthenticatedRequest, target: Target): Call {

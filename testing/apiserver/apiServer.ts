@@ -12,7 +12,7 @@ import type { ApiRequest, ApiResponse, CompleteResponse, User } from './requests
 import { Authority } from './serving/authority.ts';
 import { type ServeApiOptions, type ServedApi, serveApi } from './serving/servedApi.ts';
 
-/** A request failed. */
+/** The error of a failed request. */
 export class RequestFailed extends Error {
   override readonly name = 'RequestFailed';
   readonly code: number;
@@ -32,11 +32,11 @@ const ADMIN: User = { name: 'kubernetes-admin', groups: ['system:masters'] };
 const FIRST_ERROR = 400;
 
 export class ApiServer {
-  /** The faults to inject. Requests through `ask` and `watch` are exempt. */
+  /** The faults to inject. They do not apply to `request` and `watch`. */
   readonly faults: Faults;
-  /** The treatment of certificate signing requests. May be changed at any time. */
+  /** How certificate signing requests are decided and signed. Can be changed at any time. */
   readonly signing: SigningPolicy = defaultPolicy();
-  /** Users by bearer token, in addition to service accounts. May be changed at any time. */
+  /** Users by bearer token, in addition to service accounts. Can be changed at any time. */
   readonly tokens = new Map<string, User>();
   readonly #api: Api;
   readonly #authority = new Authority();
@@ -44,13 +44,13 @@ export class ApiServer {
   #stopControllers: () => void = () => undefined;
 
   /**
-   * Additional permissions of users and groups. By default, the permissions of `system:kubelet-api-admin`. May be
+   * Additional permissions of users and groups. By default, the permissions of `system:kubelet-api-admin`. Can be
    * changed at any time.
    */
   readonly grants: Grant[];
 
   /**
-   * Enabled feature gates that are disabled by default in 1.36, such as `ClusterTrustBundleProjection`. May be changed
+   * Enabled feature gates that are disabled by default in 1.36, such as `ClusterTrustBundleProjection`. Can be changed
    * at any time.
    */
   readonly features: Set<DisabledFeature>;
@@ -69,14 +69,14 @@ export class ApiServer {
     this.features = this.#api.registry.features;
   }
 
-  /** Starts the API server of an empty cluster. */
+  /** Starts the API server of an empty cluster, with its controllers. */
   static async start(clock: TimerClock): Promise<ApiServer> {
     const server = new ApiServer(clock);
     server.#stopControllers = await startControllers(server.#api, server.#authority, server.signing);
     return server;
   }
 
-  /** Handles a request in memory with the permissions of its `user`. Rejects if a fault cuts the connection. */
+  /** Handles a request in memory with the permissions of `user`. Rejects if a fault cuts the connection. */
   respond(request: ApiRequest): Promise<ApiResponse> {
     return this.#api.respond(request);
   }
@@ -89,13 +89,14 @@ export class ApiServer {
   }
 
   /**
-   * Calls `tell` with each event of a watch, such as `/api/v1/pods?watch=true`, until the returned function is called.
+   * Calls `onEvent` with each event of a watch, such as `/api/v1/pods?watch=true`, until the returned function is
+   * called.
    */
-  async watch(path: string, tell: (event: WatchedEvent) => void): Promise<() => void> {
+  async watch(path: string, onEvent: (event: WatchedEvent) => void): Promise<() => void> {
     const answer = await this.#requestAsAdmin('GET', path);
     if (!('body' in answer))
       return answer.start(
-        (line) => tell(JSON.parse(line)),
+        (line) => onEvent(JSON.parse(line)),
         () => undefined,
         () => undefined,
       );
@@ -110,7 +111,7 @@ export class ApiServer {
     return served;
   }
 
-  /** Compacts the whole history, so that broken watches must relist. */
+  /** Compacts the history of all resources, so that clients whose watch breaks must relist. */
   compactHistory(): void {
     this.#api.compactAll();
   }

@@ -8,26 +8,29 @@ import type { ApiResponse } from './requests/request.ts';
 export type Fault =
   /** The request is delayed. */
   | { readonly kind: 'latency'; readonly ms: number }
-  /** The request is rejected without an effect: 429 as by priority and fairness, any other code as a server error. */
+  /**
+   * The request is rejected without an effect. Code 429 has the response of priority and fairness, any other code that
+   * of a server error.
+   */
   | { readonly kind: 'refused'; readonly code: number; readonly retryAfterSeconds?: number }
   /** The connection is cut before the request has an effect. */
   | { readonly kind: 'dropped' }
   /** The request has an effect, and the connection is cut before the response. */
   | { readonly kind: 'lost' }
-  /** The request is never answered. */
+  /** The request never gets a response. */
   | { readonly kind: 'hung' }
-  /** A watch is cut after this time, without a regular end. */
+  /** A watch is cut after this time, without the regular end of the stream. */
   | { readonly kind: 'cut'; readonly afterMs: number }
-  /** A watch stays open and delivers nothing any more. */
+  /** A watch stays open but delivers no more events. */
   | { readonly kind: 'silent' }
-  /** A read returns the state before this many writes. */
+  /** A read returns the state before the last `writes` writes. */
   | { readonly kind: 'stale'; readonly writes: number };
 
 export interface FaultRule {
   readonly fault: Fault;
-  /** Default: all requests. */
-  readonly matches?: (asked: Attributes, user: string) => boolean;
-  /** Maximum number of faults. Default: unlimited. */
+  /** Whether a request gets the fault. Default: all requests. */
+  readonly matches?: (attributes: Attributes, user: string) => boolean;
+  /** Maximum number of times the fault is injected. Default: unlimited. */
   readonly times?: number;
 }
 
@@ -36,7 +39,7 @@ export class ConnectionCut extends Error {
   override readonly name = 'ConnectionCut';
 }
 
-/** Handles the request. `staleBy` is the number of writes that a read ignores. */
+/** Handles the request. A read ignores the last `staleBy` writes. */
 type Handle = (staleBy: number) => Promise<ApiResponse>;
 
 export class Faults {
@@ -47,16 +50,18 @@ export class Faults {
     this.#clock = clock;
   }
 
-  /** Adds a rule, which applies until the returned function is called or `times` is reached. */
+  /** Adds a rule. It applies until the returned function is called or the fault has been injected `times` times. */
   add(rule: FaultRule): () => void {
     const entry = { rule, left: rule.times ?? Number.POSITIVE_INFINITY };
     this.#rules.add(entry);
     return () => void this.#rules.delete(entry);
   }
 
-  /** Handles a request with its fault. Rejects with `ConnectionCut` if there is no response. */
-  async handle(asked: Attributes, user: string, carryOut: Handle): Promise<ApiResponse> {
-    const fault = this.#nextFault(asked, user);
+  /**
+   * Handles a request with the fault that applies to it, if any. Rejects with `ConnectionCut` if there is no response.
+   */
+  async handle(attributes: Attributes, user: string, carryOut: Handle): Promise<ApiResponse> {
+    const fault = this.#nextFault(attributes, user);
     if (fault === undefined) return await carryOut(0);
     switch (fault.kind) {
       case 'latency':
@@ -78,9 +83,9 @@ export class Faults {
     }
   }
 
-  #nextFault(asked: Attributes, user: string): Fault | undefined {
+  #nextFault(attributes: Attributes, user: string): Fault | undefined {
     for (const entry of this.#rules) {
-      if (!(entry.rule.matches?.(asked, user) ?? true)) continue;
+      if (!(entry.rule.matches?.(attributes, user) ?? true)) continue;
       entry.left -= 1;
       if (entry.left <= 0) this.#rules.delete(entry);
       return entry.rule.fault;

@@ -3,7 +3,7 @@ import type { Api } from './api.ts';
 import { isList, isObject, type Json, objectOf } from './json.ts';
 import type { ApiRequest, ApiResponse } from './requests/request.ts';
 
-/** Fields that were introduced later. */
+/** The names of fields that the older server does not know. */
 const UNKNOWN_FIELDS: readonly string[] = ['observedGeneration', 'declaredFeatures'];
 
 export class OlderServer {
@@ -36,7 +36,7 @@ const WATCH_LIST_REFUSED: ApiResponse = {
   }),
 };
 
-/** Protobuf is not changed. */
+/** Removes the newer fields from a body. Protobuf is not changed. */
 function olderBody(body: string | Uint8Array): string | Uint8Array {
   if (typeof body !== 'string' || !UNKNOWN_FIELDS.some((field) => body.includes(field))) return body;
   return JSON.stringify(withoutUnknownFields(JSON.parse(body)));

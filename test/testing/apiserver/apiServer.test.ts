@@ -1,4 +1,4 @@
-/** The test API server as a kit: asked in memory, with faults, and served to clients by kubeconfigs. */
+/** The test API server as a library: requests in memory, injected faults, and clients with kubeconfigs. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -93,8 +93,8 @@ test('an API server serves the users in its kubeconfigs, and the same objects af
       transport.close();
     }
   };
-  /** Requests a ConfigMap as the user of the kubeconfig. */
-  const asked = (kubeconfig: string, path: string) =>
+  /** Gets a ConfigMap as the kubeconfig's user. */
+  const getAs = (kubeconfig: string, path: string) =>
     connected(kubeconfig, (transport) =>
       new KubeClient({ transport, clock: systemClock, userAgent: 'test' }).get(path, {
         type: { apiVersion: 'v1', kind: 'ConfigMap' },
@@ -103,8 +103,8 @@ test('an API server serves the users in its kubeconfigs, and the same objects af
     );
   const node = { name: 'system:node:n1', groups: ['system:nodes'] };
   try {
-    expect(await asked(served.kubeconfig(), `${MAPS}/kube-root-ca.crt`)).toMatchObject({ kind: 'ConfigMap' });
-    await expect(asked(served.kubeconfig(node), `${MAPS}/kube-root-ca.crt`)).rejects.toThrow(
+    expect(await getAs(served.kubeconfig(), `${MAPS}/kube-root-ca.crt`)).toMatchObject({ kind: 'ConfigMap' });
+    await expect(getAs(served.kubeconfig(node), `${MAPS}/kube-root-ca.crt`)).rejects.toThrow(
       'User "system:node:n1" cannot',
     );
     const versions = await connected(served.kubeconfig(), async (transport) => {
@@ -113,9 +113,9 @@ test('an API server serves the users in its kubeconfigs, and the same objects af
     });
     expect(versions).toMatchObject({ serverAddressByClientCIDRs: [{ serverAddress: `127.0.0.1:${served.port}` }] });
     await served.close();
-    await expect(asked(served.kubeconfig(), MAPS)).rejects.toThrow('ECONNREFUSED');
+    await expect(getAs(served.kubeconfig(), MAPS)).rejects.toThrow('ECONNREFUSED');
     const again = await server.serve({ port: served.port });
-    expect(await asked(served.kubeconfig(), `${MAPS}/kube-root-ca.crt`)).toMatchObject({ kind: 'ConfigMap' });
+    expect(await getAs(served.kubeconfig(), `${MAPS}/kube-root-ca.crt`)).toMatchObject({ kind: 'ConfigMap' });
     await again.close();
   } finally {
     await served.close();

@@ -18,15 +18,15 @@ function started() {
 }
 
 const NAMESPACES = '/api/v1/namespaces';
-const made = (name: string) => JSON.stringify({ metadata: { name } });
+const namespaceNamed = (name: string) => JSON.stringify({ metadata: { name } });
 const on = (fault: Fault, more: Omit<FaultRule, 'fault'> = {}): FaultRule => ({ fault, ...more });
 
 test('a delayed request takes effect after its latency', async () => {
   const { api, ask, pass } = started();
   api.faults.add(on({ kind: 'latency', ms: 500 }));
   let code = 0;
-  const answer = ask('GET', NAMESPACES).then((told) => {
-    code = told.code;
+  const answer = ask('GET', NAMESPACES).then((response) => {
+    code = response.code;
   });
   await pass(499);
   expect(code).toBe(0);
@@ -54,26 +54,26 @@ test('a fault applies to matching requests until it is removed', async () => {
   const end = api.faults.add(
     on(
       { kind: 'refused', code: 500 },
-      { matches: (asked, user) => 'resource' in asked && asked.verb === 'create' && user === 'admin' },
+      { matches: (request, user) => 'resource' in request && request.verb === 'create' && user === 'admin' },
     ),
   );
-  expect(await ask('POST', NAMESPACES, made('a'))).toMatchObject({ code: 500 });
+  expect(await ask('POST', NAMESPACES, namespaceNamed('a'))).toMatchObject({ code: 500 });
   expect(await ask('GET', NAMESPACES)).toMatchObject({ code: 200 });
   end();
-  expect(await ask('POST', NAMESPACES, made('a'))).toMatchObject({ code: 201 });
+  expect(await ask('POST', NAMESPACES, namespaceNamed('a'))).toMatchObject({ code: 201 });
 });
 
 test('a request whose response is lost takes effect', async () => {
   const { api, ask } = started();
   api.faults.add(on({ kind: 'lost' }, { times: 1 }));
-  await expect(ask('POST', NAMESPACES, made('a'))).rejects.toThrow(ConnectionCut);
+  await expect(ask('POST', NAMESPACES, namespaceNamed('a'))).rejects.toThrow(ConnectionCut);
   expect(await ask('GET', `${NAMESPACES}/a`)).toMatchObject({ code: 200 });
 });
 
 test('a request that is lost has no effect', async () => {
   const { api, ask } = started();
   api.faults.add(on({ kind: 'dropped' }, { times: 1 }));
-  await expect(ask('POST', NAMESPACES, made('a'))).rejects.toThrow(ConnectionCut);
+  await expect(ask('POST', NAMESPACES, namespaceNamed('a'))).rejects.toThrow(ConnectionCut);
   expect(await ask('GET', `${NAMESPACES}/a`)).toMatchObject({ code: 404 });
 });
 
@@ -90,8 +90,8 @@ test('a hung request is never answered', async () => {
 
 test('a stale read returns an earlier revision', async () => {
   const { api, ask } = started();
-  await ask('POST', NAMESPACES, made('old'));
-  await ask('POST', NAMESPACES, made('new'));
+  await ask('POST', NAMESPACES, namespaceNamed('old'));
+  await ask('POST', NAMESPACES, namespaceNamed('new'));
   api.faults.add(on({ kind: 'stale', writes: 1 }));
   expect(await ask('GET', `${NAMESPACES}/old`)).toMatchObject({ code: 200 });
   expect(await ask('GET', `${NAMESPACES}/new`)).toMatchObject({ code: 404 });
@@ -104,17 +104,17 @@ async function watched(fault: Fault) {
   api.faults.add(on(fault, { times: 1 }));
   const answer = await ask('GET', `${NAMESPACES}?watch=true&resourceVersion=${api.registry.store.revision}`);
   if ('body' in answer) throw new Error(String(answer.body));
-  const told: string[] = [];
+  const calls: string[] = [];
   const stop = answer.start(
-    () => told.push('event'),
-    () => told.push('end'),
-    () => told.push('cut'),
+    () => calls.push('event'),
+    () => calls.push('end'),
+    () => calls.push('cut'),
   );
-  await ask('POST', NAMESPACES, made('first'));
+  await ask('POST', NAMESPACES, namespaceNamed('first'));
   await pass(1000);
-  await ask('POST', NAMESPACES, made('second'));
+  await ask('POST', NAMESPACES, namespaceNamed('second'));
   stop();
-  return told;
+  return calls;
 }
 
 test('a watch that is cut receives no more events', async () => {

@@ -7,9 +7,9 @@ test('an object is neither a list nor null', () => {
 });
 
 test('a field may have any name', () => {
-  const made = objectOf([['__proto__', { a: 1 }]]);
-  expect(Object.keys(made)).toEqual(['__proto__']);
-  expect(Object.hasOwn(made, 'a')).toBe(false);
+  const object = objectOf([['__proto__', { a: 1 }]]);
+  expect(Object.keys(object)).toEqual(['__proto__']);
+  expect(Object.hasOwn(object, 'a')).toBe(false);
 });
 
 test('the text of a field is read from own properties only', () => {

@@ -12,7 +12,7 @@ import { runtimeClass } from './runtimeClass.ts';
 import { serviceAccount } from './serviceAccount.ts';
 import { storageInUse } from './storageInUse.ts';
 
-/** The order is that of a kube-apiserver (`pkg/kubeapiserver/options/plugins.go`). */
+/** The plugins in the order of the kube-apiserver (`pkg/kubeapiserver/options/plugins.go`). */
 const PLUGINS: readonly Plugin[] = [
   namespaceLifecycle,
   serviceAccount,
@@ -26,9 +26,9 @@ const PLUGINS: readonly Plugin[] = [
   podResize,
 ];
 
-/** Runs all plugins sequentially. */
-export const admission: Admission = (asked) =>
+/** Runs all plugins sequentially. Each plugin receives the object that the previous one returned. */
+export const admission: Admission = (request) =>
   PLUGINS.reduce<JsonObject>(
-    (object, plugin) => plugin({ ...asked, ...(asked.object && { object }) }) ?? object,
-    asked.object ?? {},
+    (object, plugin) => plugin({ ...request, ...(request.object && { object }) }) ?? object,
+    request.object ?? {},
   );

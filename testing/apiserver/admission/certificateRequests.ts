@@ -1,5 +1,5 @@
 /**
- * Adds the user to a CertificateSigningRequest and rejects requests that no user may make
+ * Records the requesting user in a CertificateSigningRequest, and rejects requests that no user may make
  * (`plugin/pkg/admission/certificates` and `noderestriction` of kubernetes).
  */
 import { messageOf } from '../../../base/failure.ts';

@@ -1,5 +1,6 @@
 /**
- * Tolerates nodes that are not ready or unreachable for five minutes (`plugin/pkg/admission/defaulttolerationseconds`).
+ * Adds tolerations of five minutes for nodes that are not ready or unreachable
+ * (`plugin/pkg/admission/defaulttolerationseconds`).
  */
 import { lookUp } from '../../../base/values/lookUp.ts';
 import { isList, isObject, type Json, objectAt, textAt } from '../json.ts';
@@ -8,13 +9,13 @@ import type { Plugin } from './plugin.ts';
 const KEYS = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'] as const;
 const SECONDS = 300;
 
-export const defaultTolerations: Plugin = (asked) => {
-  const { object, target } = asked;
+export const defaultTolerations: Plugin = (request) => {
+  const { object, target } = request;
   const { resource, subresource } = target;
   if (object === undefined || resource.name !== 'pods' || subresource !== undefined) return undefined;
   const spec = objectAt(object, 'spec');
-  const given = lookUp(spec, 'tolerations');
-  const tolerations = isList(given) ? given : [];
+  const existing = lookUp(spec, 'tolerations');
+  const tolerations = isList(existing) ? existing : [];
   const added = KEYS.filter((key) => !tolerations.some((each) => tolerates(each, key))).map((key) => ({
     key,
     operator: 'Exists',

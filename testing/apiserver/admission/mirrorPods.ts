@@ -5,7 +5,7 @@ import { listAt, objectsAt, specOf } from '../registry/strategies/parts.ts';
 import { isMirrorPod, MIRROR } from '../registry/strategies/pods/mirrorPod.ts';
 import { metadataOf } from '../store/metadata.ts';
 
-/** Returns why a node must not create a pod, if there is a reason. `own` is its Node object. */
+/** Returns the reason why a node must not create a pod, or undefined if it may. `own` is the Node object. */
 export function mirrorPodProblem(node: string, pod: JsonObject, own: JsonObject | undefined): string | undefined {
   const quoted = JSON.stringify(node);
   if (!isMirrorPod(pod))
@@ -34,8 +34,8 @@ function ownerProblem(
     return `node ${quoted} can only create pods with a controller owner reference set to itself`;
   if (lookUp(owner, 'blockOwnerDeletion') === true)
     return `node ${quoted} must not set blockOwnerDeletion on an owner reference`;
-  const [asked, uid] = [textAt(owner, 'uid'), metadataOf(own ?? {}).uid ?? ''];
-  return asked === uid ? undefined : `node ${node} UID mismatch: expected ${asked} got ${uid}`;
+  const [expectedUid, uid] = [textAt(owner, 'uid'), metadataOf(own ?? {}).uid ?? ''];
+  return expectedUid === uid ? undefined : `node ${node} UID mismatch: expected ${expectedUid} got ${uid}`;
 }
 
 /** The fields of a pod that refer to API objects, with their resources (`HasAPIObjectReference` of `api/pod`). */

@@ -13,31 +13,35 @@ import type { AdmissionRequest, Plugin } from './plugin.ts';
 
 type Problem = string | undefined;
 
-export const nodeRestriction: Plugin = (asked) => {
-  const node = nodeOf(asked.user);
+export const nodeRestriction: Plugin = (request) => {
+  const node = nodeOf(request.user);
   if (node === undefined) return undefined;
-  const { resource, name } = asked.target;
-  const problem = problemOf(node, asked);
-  const called = name ?? metadataOf(asked.object ?? asked.before ?? {}).name ?? '';
+  const { resource, name } = request.target;
+  const problem = problemOf(node, request);
+  const called = name ?? metadataOf(request.object ?? request.before ?? {}).name ?? '';
   if (problem !== undefined) throw forbidden(resource, called, problem);
   return undefined;
 };
 
-function problemOf(node: string, asked: AdmissionRequest): Problem {
-  const { resource, subresource } = asked.target;
+function problemOf(node: string, request: AdmissionRequest): Problem {
+  const { resource, subresource } = request.target;
   switch (resource.name) {
     case 'pods':
-      return subresource === undefined ? podProblem(node, asked) : podSubresourceProblem(node, asked, subresource.name);
+      return subresource === undefined
+        ? podProblem(node, request)
+        : podSubresourceProblem(node, request, subresource.name);
     case 'nodes':
-      return nodeProblem(node, asked);
+      return nodeProblem(node, request);
     case 'leases':
-      return hasNodeName(node, asked)
+      return hasNodeName(node, request)
         ? undefined
         : 'can only access node lease with the same name as the requesting node';
     case 'csinodes':
-      return hasNodeName(node, asked) ? undefined : 'can only access CSINode with the same name as the requesting node';
+      return hasNodeName(node, request)
+        ? undefined
+        : 'can only access CSINode with the same name as the requesting node';
     case 'serviceaccounts':
-      return subresource?.name === 'token' ? tokenProblem(node, asked) : undefined;
+      return subresource?.name === 'token' ? tokenProblem(node, request) : undefined;
     default:
       return undefined;
   }
@@ -59,11 +63,11 @@ function podProblem(node: string, { object, before, registry }: AdmissionRequest
     : `node ${quoted} can only delete pods with spec.nodeName set to itself`;
 }
 
-function podSubresourceProblem(node: string, asked: AdmissionRequest, part: string): Problem {
-  if (part === 'eviction') return evictionProblem(node, asked);
+function podSubresourceProblem(node: string, request: AdmissionRequest, part: string): Problem {
+  if (part === 'eviction') return evictionProblem(node, request);
   if (part !== 'status')
     return `unexpected pod subresource ${JSON.stringify(part)}, only 'status' and 'eviction' are allowed`;
-  const { object = {}, before = {} } = asked;
+  const { object = {}, before = {} } = request;
   const quoted = JSON.stringify(node);
   if (nodeNameOf(before) !== node)
     return `node ${quoted} can only update pod status for pods with spec.nodeName set to itself`;
@@ -76,7 +80,10 @@ function evictionProblem(node: string, { target: { namespace, name = '' }, regis
   return nodeNameOf(pod) === node ? undefined : `node ${node} can only evict pods with spec.nodeName set to itself`;
 }
 
-/** Throws the error of the plugin's own lister, which uses the singular. */
+/**
+ * Returns the pod. If it does not exist, throws a `Failure` with the message of the plugin's lister, which uses the
+ * singular `pod`.
+ */
 function requirePod(pod: JsonObject | undefined, name: string): JsonObject {
   if (pod !== undefined) return pod;
   throw new Failure(404, 'NotFound', `pod ${JSON.stringify(name)} not found`, { name, kind: 'pod' });
@@ -100,7 +107,10 @@ function nodeProblem(node: string, { target, object, before }: AdmissionRequest)
   return labels.length > 0 ? `is not allowed to modify labels: ${labels.join(', ')}` : undefined;
 }
 
-/** Checks the token request of a node, which must be for one of its pods and an audience of that pod. */
+/**
+ * Returns the reason why a node's token request is invalid. The token must be bound to a pod of the node, and its
+ * audience must be one that the pod uses.
+ */
 function tokenProblem(node: string, { target: { namespace }, object = {}, user, registry }: AdmissionRequest): Problem {
   const spec = specOf(object);
   const bound = objectAt(spec, 'boundObjectRef');
@@ -115,8 +125,8 @@ function tokenProblem(node: string, { target: { namespace }, object = {}, user, 
   return audienceProblem(pod, lookUp(spec, 'audiences'), user.name);
 }
 
-function audienceProblem(pod: JsonObject, asked: unknown, user: string): Problem {
-  const audiences: readonly unknown[] = Array.isArray(asked) ? asked : [];
+function audienceProblem(pod: JsonObject, requested: unknown, user: string): Problem {
+  const audiences: readonly unknown[] = Array.isArray(requested) ? requested : [];
   if (audiences.length > 1) return 'node may only request 0 or 1 audiences';
   const audience = String(audiences[0] ?? '');
   const sources = objectsAt(specOf(pod), 'volumes').flatMap((volume) =>
@@ -126,6 +136,6 @@ function audienceProblem(pod: JsonObject, asked: unknown, user: string): Problem
     const token = lookUp(source, 'serviceAccountToken');
     return token !== undefined && textAt(objectAt(source, 'serviceAccountToken'), 'audience') === audience;
   });
-  const told = `audience ${JSON.stringify(audience)} not found in pod spec volume`;
-  return isNamed ? undefined : `${told}, ${user} is not authorized to request tokens for this audience`;
+  const problem = `audience ${JSON.stringify(audience)} not found in pod spec volume`;
+  return isNamed ? undefined : `${problem}, ${user} is not authorized to request tokens for this audience`;
 }

@@ -16,10 +16,10 @@ export interface AdmissionRequest {
 }
 
 /** Returns the object to be written, possibly changed. Throws a `Failure` to reject the write. */
-export type Admission = (asked: AdmissionRequest) => JsonObject;
+export type Admission = (request: AdmissionRequest) => JsonObject;
 
-/** A plugin. Undefined leaves the object unchanged. */
-export type Plugin = (asked: AdmissionRequest) => JsonObject | undefined;
+/** An admission plugin. Returns the changed object, or undefined to leave it unchanged. */
+export type Plugin = (request: AdmissionRequest) => JsonObject | undefined;
 
 /** Whether the request creates a pod. */
 export const isNewPod = ({ target: { resource, subresource }, object, before }: AdmissionRequest): boolean =>

@@ -27,8 +27,8 @@ export const podResize: Plugin = ({ target: { resource, subresource }, object, b
 };
 
 /**
- * The features of a node that an update needs. Empty if the pod is invalid, because its validation then rejects the
- * update.
+ * Returns the node features that an update requires. Empty if the pod is invalid, because its validation then rejects
+ * the update.
  */
 function neededFeatures(before: JsonObject, object: JsonObject): readonly string[] {
   const [had, read] = [readPod(before), readPod(object)];

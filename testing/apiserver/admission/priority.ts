@@ -6,9 +6,9 @@ import type { RegistryContext } from '../registry/strategy.ts';
 import { metadataOf } from '../store/metadata.ts';
 import { isNewPod, type Plugin } from './plugin.ts';
 
-export const priority: Plugin = (asked) => {
-  const { target, object, registry } = asked;
-  if (object === undefined || !isNewPod(asked)) return undefined;
+export const priority: Plugin = (request) => {
+  const { target, object, registry } = request;
+  if (object === undefined || !isNewPod(request)) return undefined;
   const spec = objectAt(object, 'spec');
   const forbid = (why: string) => forbidden(target.resource, metadataOf(object).name ?? '', why);
   const asksFor = textAt(spec, 'priorityClassName');
@@ -18,10 +18,10 @@ export const priority: Plugin = (asked) => {
       : registry.store.get('scheduling.k8s.io/priorityclasses', undefined, asksFor);
   if (asksFor !== '' && found === undefined) throw forbid(`no PriorityClass with name ${asksFor} was found`);
   const value = numberAt(found ?? {}, 'value') ?? 0;
-  const given = numberAt(spec, 'priority');
-  if (given !== undefined && given !== value)
+  const requested = numberAt(spec, 'priority');
+  if (requested !== undefined && requested !== value)
     throw forbid(
-      `the integer value of priority (${given}) must not be provided in pod spec; priority admission controller computed ${value} from the given PriorityClass name`,
+      `the integer value of priority (${requested}) must not be provided in pod spec; priority admission controller computed ${value} from the given PriorityClass name`,
     );
   const priorityClassName = asksFor || (metadataOf(found ?? {}).name ?? '');
   return {

@@ -7,19 +7,19 @@ import { isList, isObject, type JsonObject, objectAt, textAt } from '../json.ts'
 import { metadataOf } from '../store/metadata.ts';
 import { isNewPod, type Plugin } from './plugin.ts';
 
-export const runtimeClass: Plugin = (asked) => {
-  const { target, object, registry } = asked;
-  if (object === undefined || !isNewPod(asked)) return undefined;
+export const runtimeClass: Plugin = (request) => {
+  const { target, object, registry } = request;
+  if (object === undefined || !isNewPod(request)) return undefined;
   const spec = objectAt(object, 'spec');
   const name = textAt(spec, 'runtimeClassName');
   const forbid = (why: string) => forbidden(target.resource, metadataOf(object).name ?? '', `pod rejected: ${why}`);
   const found = name === '' ? undefined : registry.store.get('node.k8s.io/runtimeclasses', undefined, name);
   if (name !== '' && found === undefined) throw forbid(`RuntimeClass ${JSON.stringify(name)} not found`);
   const fixed = lookUp(objectAt(found ?? {}, 'overhead'), 'podFixed');
-  const given = lookUp(spec, 'overhead');
-  if (given !== undefined && name === '')
+  const requested = lookUp(spec, 'overhead');
+  if (requested !== undefined && name === '')
     throw forbid('Pod Overhead set without corresponding RuntimeClass defined Overhead');
-  if (given !== undefined && !isJsonEqual(given, fixed))
+  if (requested !== undefined && !isJsonEqual(requested, fixed))
     throw forbid("Pod's Overhead doesn't match RuntimeClass's defined Overhead");
   return {
     ...object,

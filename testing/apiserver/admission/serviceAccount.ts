@@ -8,9 +8,9 @@ import { isNewPod, type Plugin } from './plugin.ts';
 
 const MOUNT_PATH = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-export const serviceAccount: Plugin = (asked) => {
-  const { target, object, registry } = asked;
-  if (object === undefined || !isNewPod(asked)) return undefined;
+export const serviceAccount: Plugin = (request) => {
+  const { target, object, registry } = request;
+  if (object === undefined || !isNewPod(request)) return undefined;
   const spec = objectAt(object, 'spec');
   if (isMirrorPod(object)) {
     const problem = mirrorProblem(spec);
@@ -19,7 +19,7 @@ export const serviceAccount: Plugin = (asked) => {
   }
   const account = textAt(spec, 'serviceAccountName') || textAt(spec, 'serviceAccount') || 'default';
   const found = registry.store.get('/serviceaccounts', target.namespace, account);
-  if (found === undefined) throw missingAccount(asked, account);
+  if (found === undefined) throw missingAccount(request, account);
   const own = lookUp(spec, 'imagePullSecrets') ?? lookUp(found, 'imagePullSecrets');
   const named = {
     ...spec,
@@ -77,7 +77,7 @@ function withMount(container: Json, mount: JsonObject): Json {
   return isTaken ? container : { ...container, volumeMounts: [...mounts, mount] };
 }
 
-/** Seconds. The odd value of an hour and 7 s marks the tokens of this volume. */
+/** Lifetime of the token in seconds. The unusual value of one hour and 7 s marks the tokens of this volume. */
 const EXPIRATION_SECONDS = 3607;
 
 const tokenVolume = (name: string): JsonObject => ({

@@ -8,7 +8,10 @@ import type { ResourceName, Store } from '../store/store.ts';
 
 export const ISSUER = 'https://kubernetes.default.svc';
 const SECOND_MS = 1000;
-/** Clock skew tolerance for the validity of a token and for the deletion of the objects it is bound to. */
+/**
+ * Clock skew tolerance for the validity of a token and for the deletion of the objects that it is bound to, in
+ * milliseconds.
+ */
 const LEEWAY_MS = 60_000;
 const HEADER = encodeJson({ alg: 'HS256', typ: 'JWT' });
 
@@ -23,7 +26,7 @@ export interface Claims {
   readonly account: Bound;
   readonly audiences: readonly string[];
   readonly seconds: number;
-  /** The time after which clients should be warned that the token is old, in seconds from now. */
+  /** The time after which clients should be warned that the token is stale, in seconds from now. */
   readonly warnAfter?: number | undefined;
   readonly pod?: Bound | undefined;
   readonly node?: Bound | undefined;
@@ -71,23 +74,25 @@ export class ServiceAccountTokens {
     const claims = this.#claimsOf(token);
     if (claims === undefined) return { error: UNKNOWN };
     const own = lookUp(claims, 'aud');
-    const told = isList(own) ? own.filter((each) => typeof each === 'string') : [];
-    const meant = told.filter((each) => audiences.includes(each));
-    const [has, wanted] = [told, audiences].map((each) => `[${each.map((name) => JSON.stringify(name)).join(' ')}]`);
-    if (meant.length === 0)
+    const ownAudiences = isList(own) ? own.filter((each) => typeof each === 'string') : [];
+    const matching = ownAudiences.filter((each) => audiences.includes(each));
+    const [has, wanted] = [ownAudiences, audiences].map(
+      (each) => `[${each.map((name) => JSON.stringify(name)).join(' ')}]`,
+    );
+    if (matching.length === 0)
       return { error: `[${UNKNOWN}, token audiences ${has} is invalid for the target audiences ${wanted}]` };
     if (!isValidAt(claims, now)) return { error: `[${UNKNOWN}, service account token has expired]` };
     const user = userIn(claims, store, now);
     return user === undefined
       ? { error: `[${UNKNOWN}, service account token has been invalidated]` }
-      : { user, audiences: meant };
+      : { user, audiences: matching };
   }
 
   #claimsOf(token: string): JsonObject | undefined {
     const [header = '', payload = '', signature = '', ...more] = token.split('.');
-    const [given, right] = [signature, this.#signature(`${header}.${payload}`)].map((each) => Buffer.from(each));
-    if (more.length > 0 || given?.length !== right?.length || !given || !right) return undefined;
-    if (!timingSafeEqual(given, right)) return undefined;
+    const [actual, expected] = [signature, this.#signature(`${header}.${payload}`)].map((each) => Buffer.from(each));
+    if (more.length > 0 || actual?.length !== expected?.length || !actual || !expected) return undefined;
+    if (!timingSafeEqual(actual, expected)) return undefined;
     const claims: Json = JSON.parse(Buffer.from(payload, 'base64url').toString());
     return isObject(claims) ? claims : undefined;
   }
@@ -102,7 +107,7 @@ function isValidAt(claims: JsonObject, now: number): boolean {
   return now + LEEWAY_MS >= (begins ?? 0) && now - LEEWAY_MS <= (ends ?? 0);
 }
 
-/** Whether the object that a token is bound to still exists. True without a claim. */
+/** Whether the object in a claim of a token still exists. True if the token has no such claim. */
 function boundObjectExists(
   store: Store,
   at: ResourceName,
@@ -117,7 +122,7 @@ function boundObjectExists(
   return uid === textAt(claim, 'uid') && !(Date.parse(deletionTimestamp ?? '') < now - LEEWAY_MS);
 }
 
-/** Undefined if an object that the token is bound to is gone. */
+/** Returns the user of a token, or undefined if an object that the token is bound to no longer exists. */
 function userIn(claims: JsonObject, store: Store, now: number): User | undefined {
   const own = objectAt(claims, 'kubernetes.io');
   const namespace = textAt(own, 'namespace');
@@ -128,7 +133,7 @@ function userIn(claims: JsonObject, store: Store, now: number): User | undefined
     boundObjectExists(store, '/serviceaccounts', namespace, account, now) &&
     boundObjectExists(store, '/pods', namespace, pod, now) &&
     boundObjectExists(store, '/secrets', namespace, secret, now) &&
-    // The node of a pod's token is informational.
+    // If the token is bound to a pod, its node is informational only.
     (pod !== undefined || boundObjectExists(store, '/nodes', undefined, node, now));
   if (!areThere) return undefined;
   const extra = [

@@ -6,7 +6,9 @@ export const unauthorized = (): Failure => new Failure(401, 'Unauthorized', 'Una
 
 const ANONYMOUS: User = { name: 'system:anonymous', groups: ['system:unauthenticated'] };
 
-/** Returns the user of a token, undefined for an unknown token, and the anonymous user without a token. */
+/**
+ * Returns the user of a bearer token, undefined if the token is unknown, and the anonymous user if there is no token.
+ */
 export function userOf(
   authorization: string | undefined,
   byToken: (token: string) => User | undefined,

@@ -11,11 +11,11 @@ export interface ResourceAttributes {
   readonly namespace: string;
   /** Empty for requests for a collection. */
   readonly name: string;
-  /** The field selector of a list, as required values by field. */
+  /** The field selector of a list or watch, as required values by field. */
   readonly fieldSelector: ReadonlyMap<string, string>;
 }
 
-/** A path that belongs to no resource. */
+/** A request for a non-resource path. */
 export interface PathAttributes {
   readonly verb: string;
   readonly path: string;

@@ -8,7 +8,7 @@ import { type Grant, isGranted } from './grants.ts';
 import { decideForNode, nodeOf } from './nodeAuthorizer.ts';
 
 const ALLOWED: Decision = { isAllowed: true, reason: '' };
-/** A kube-apiserver names the role. */
+/** The kube-apiserver names the role here. */
 const BY_ROLE: Decision = { isAllowed: true, reason: 'RBAC: allowed by a role' };
 const DENIED: Decision = { isAllowed: false, reason: '' };
 

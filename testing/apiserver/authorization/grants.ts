@@ -53,8 +53,8 @@ function permits(grant: Grant, attributes: Attributes): boolean {
   );
 }
 
-const matchesAny = (granted: readonly string[], asked: string): boolean =>
-  granted.includes(ANY) || granted.includes(asked);
+const matchesAny = (granted: readonly string[], requested: string): boolean =>
+  granted.includes(ANY) || granted.includes(requested);
 
 const matchesPath = (path: string, granted: string): boolean =>
   granted.endsWith(ANY) ? path.startsWith(granted.slice(0, -1)) : path === granted;

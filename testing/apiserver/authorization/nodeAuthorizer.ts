@@ -9,11 +9,11 @@ const PREFIX = 'system:node:';
 const ALLOWED: Decision = { isAllowed: true, reason: '' };
 const denied = (reason = ''): Decision => ({ isAllowed: false, reason });
 
-/** The name of the node if the user is one. */
+/** Returns the node's name if the user is a node. */
 export const nodeOf = ({ name, groups }: User): string | undefined =>
   groups.includes('system:nodes') && name.startsWith(PREFIX) ? name.slice(PREFIX.length) : undefined;
 
-type Rule = (node: string, asked: ResourceAttributes, store: Store) => Decision;
+type Rule = (node: string, attributes: ResourceAttributes, store: Store) => Decision;
 
 const READ = ['get', 'list', 'watch'] as const;
 const WRITE = ['update', 'patch'] as const;
@@ -21,39 +21,39 @@ const OWN = ['get', 'create', ...WRITE, 'delete'] as const;
 
 const includesVerb = (verbs: readonly string[], verb: string): boolean => verbs.includes(verb);
 
-/** Allows objects that are related to a pod of the node. */
-function decideByRelation(node: string, asked: ResourceAttributes, store: Store): Decision {
-  if (asked.name === '') return denied('No Object name found');
-  return isRelatedToNode(node, asked, store)
+/** Allows access to an object only if it is related to a pod of the node. */
+function decideByRelation(node: string, attributes: ResourceAttributes, store: Store): Decision {
+  if (attributes.name === '') return denied('No Object name found');
+  return isRelatedToNode(node, attributes, store)
     ? ALLOWED
     : denied(`no relationship found between node '${node}' and this object`);
 }
 
-const readable: Rule = (node, asked, store) => {
-  if (!includesVerb(READ, asked.verb)) return denied('can only read resources of this type');
-  if (asked.subresource !== '') return denied('cannot read subresource');
-  if (asked.namespace === '') return denied('can only read namespaced object of this type');
-  return decideByRelation(node, asked, store);
+const readable: Rule = (node, attributes, store) => {
+  if (!includesVerb(READ, attributes.verb)) return denied('can only read resources of this type');
+  if (attributes.subresource !== '') return denied('cannot read subresource');
+  if (attributes.namespace === '') return denied('can only read namespaced object of this type');
+  return decideByRelation(node, attributes, store);
 };
 
-const gettable: Rule = (node, asked, store) => {
-  if (asked.verb !== 'get') return denied('can only get individual resources of this type');
-  return asked.subresource === '' ? decideByRelation(node, asked, store) : denied('cannot get subresource');
+const gettable: Rule = (node, attributes, store) => {
+  if (attributes.verb !== 'get') return denied('can only get individual resources of this type');
+  return attributes.subresource === '' ? decideByRelation(node, attributes, store) : denied('cannot get subresource');
 };
 
-const claim: Rule = (node, asked, store) => {
-  if (asked.subresource !== 'status') return gettable(node, asked, store);
-  return includesVerb(WRITE, asked.verb)
-    ? decideByRelation(node, asked, store)
+const claim: Rule = (node, attributes, store) => {
+  if (attributes.subresource !== 'status') return gettable(node, attributes, store);
+  return includesVerb(WRITE, attributes.verb)
+    ? decideByRelation(node, attributes, store)
     : denied('can only get/update/patch this type');
 };
 
-const account: Rule = (node, asked, store) => {
-  if (asked.verb === 'get' && asked.subresource === '') return readable(node, asked, store);
-  if (asked.verb !== 'create' || asked.name === '')
+const account: Rule = (node, attributes, store) => {
+  if (attributes.verb === 'get' && attributes.subresource === '') return readable(node, attributes, store);
+  if (attributes.verb !== 'create' || attributes.name === '')
     return denied('can only create tokens for individual service accounts');
-  if (asked.subresource !== 'token') return denied('can only create token subresource of serviceaccount');
-  return decideByRelation(node, asked, store);
+  if (attributes.subresource !== 'token') return denied('can only create token subresource of serviceaccount');
+  return decideByRelation(node, attributes, store);
 };
 
 const LEASES = 'kube-node-lease';
@@ -89,18 +89,18 @@ const nodeObject: Rule = (node, { verb, subresource, name }) => {
   return denied(`node '${node}' cannot read ${what}, only its own Node object`);
 };
 
-const pod: Rule = (node, asked, store) => {
-  const { verb, subresource, fieldSelector, name } = asked;
+const pod: Rule = (node, attributes, store) => {
+  const { verb, subresource, fieldSelector, name } = attributes;
   if (subresource === 'status') return includesVerb(WRITE, verb) ? ALLOWED : denied();
   if (subresource === 'eviction') return verb === 'create' ? ALLOWED : denied();
   if (subresource !== '') return denied();
-  if (verb === 'get') return gettable(node, asked, store);
+  if (verb === 'get') return gettable(node, attributes, store);
   if (includesVerb(['create', 'delete'], verb)) return ALLOWED;
   if (!includesVerb(['list', 'watch'], verb)) return denied();
   if (fieldSelector.get('spec.nodeName') === node) return ALLOWED;
   return name === ''
     ? denied('can only list/watch pods with spec.nodeName field selector')
-    : decideByRelation(node, asked, store);
+    : decideByRelation(node, attributes, store);
 };
 
 const RULES: ReadonlyMap<string, Rule> = new Map([
@@ -132,9 +132,11 @@ const UNCONDITIONAL: ReadonlyMap<string, readonly string[]> = new Map<string, re
   ['storage.k8s.io/csidrivers', READ],
 ]);
 
-export function decideForNode(node: string, asked: ResourceAttributes, store: Store): Decision {
-  const name = `${asked.group}/${asked.resource}`;
+export function decideForNode(node: string, attributes: ResourceAttributes, store: Store): Decision {
+  const name = `${attributes.group}/${attributes.resource}`;
   const rule = RULES.get(name);
-  if (rule !== undefined) return rule(node, asked, store);
-  return asked.subresource === '' && includesVerb(UNCONDITIONAL.get(name) ?? [], asked.verb) ? ALLOWED : denied();
+  if (rule !== undefined) return rule(node, attributes, store);
+  return attributes.subresource === '' && includesVerb(UNCONDITIONAL.get(name) ?? [], attributes.verb)
+    ? ALLOWED
+    : denied();
 }

@@ -69,7 +69,7 @@ function volumeOf(claim: string, namespace: string | undefined, store: Store): s
   return textAt(specOf(found ?? {}), 'volumeName');
 }
 
-/** The field that contains the name, by the field of the reference anywhere in a pod. */
+/** Maps each field that holds a reference, at any depth of a pod, to the reference's field with the object's name. */
 type References = ReadonlyMap<string, string>;
 
 const SECRETS: References = new Map([

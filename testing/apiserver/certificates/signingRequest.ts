@@ -10,7 +10,7 @@ export interface SigningRequest {
   readonly dnsNames: readonly string[];
   readonly ips: readonly string[];
   readonly publicKey: KeyObject;
-  /** Whether the request is signed with its own key. */
+  /** Whether the signature is valid for the request's own public key. */
   readonly isSigned: boolean;
 }
 
@@ -19,7 +19,7 @@ const ORGANIZATION = '2.5.4.10';
 const EXTENSIONS = '1.2.840.113549.1.9.14';
 const PEM = /^-----BEGIN ([^-]+)-----\n([A-Za-z0-9+/=\s]+)-----END \1-----\s*$/;
 
-/** Throws an error with a kube-apiserver's message if a request is malformed. */
+/** Parses a request. Throws an error with the kube-apiserver's message if it is malformed. */
 export function readSigningRequest(base64: string): SigningRequest {
   const [, label, body = ''] = PEM.exec(Buffer.from(base64, 'base64').toString()) ?? [];
   if (label !== 'CERTIFICATE REQUEST') throw new Error('PEM block type must be CERTIFICATE REQUEST');
@@ -42,8 +42,8 @@ const namesIn = ({ subject }: CertificationRequestInfo, type: string): string[] 
   [...subject].flatMap((part) => [...part].filter((each) => each.type === type).map(({ value }) => value.toString()));
 
 function alternativeNames({ attributes }: CertificationRequestInfo): Pick<SigningRequest, 'dnsNames' | 'ips'> {
-  const asked = [...attributes].filter(({ type }) => type === EXTENSIONS).flatMap(({ values }) => values);
-  const extensions = asked.flatMap((each) => [...AsnConvert.parse(each, Extensions)]);
+  const requested = [...attributes].filter(({ type }) => type === EXTENSIONS).flatMap(({ values }) => values);
+  const extensions = requested.flatMap((each) => [...AsnConvert.parse(each, Extensions)]);
   const names = extensions
     .filter(({ extnID }) => extnID === id_ce_subjectAltName)
     .flatMap(({ extnValue }) => [...AsnConvert.parse(extnValue.buffer, SubjectAlternativeName)]);

@@ -1,5 +1,5 @@
 /**
- * Requests that a kube-apiserver forwards to a node (`registry/core/pod/strategy.go`, `registry/core/node` of
+ * Requests that the kube-apiserver forwards to a node (`registry/core/pod/strategy.go`, `registry/core/node` of
  * kubernetes).
  */
 import { badRequest, notFound, unavailable } from '../failures/failures.ts';
@@ -16,16 +16,19 @@ const METHODS: ReadonlySet<string> = new Set(['GET', 'POST']);
 
 type Kind = Exclude<Forward['kind'], 'proxy'>;
 
-/** Returns where a request is forwarded to, or undefined if it is not. Throws a `Failure` if the target is missing. */
+/**
+ * Returns the node and path to which a request is forwarded, or undefined if the request is not forwarded. Throws a
+ * `Failure` if the target is missing.
+ */
 export function forwardOf(method: string, { pathname, search, searchParams }: URL, store: Store): Forward | undefined {
   const [, node, below = '/'] = NODE_PATH.exec(pathname) ?? [];
   if (node !== undefined) return { kind: 'proxy', node: addressOf(node, store), path: `${below}${search}` };
   const [, namespace, pod, kind] = POD_PATH.exec(pathname) ?? [];
   if (namespace === undefined || pod === undefined) return undefined;
-  // The expression matches only these.
-  const asked = kind as Kind;
-  if (asked === 'log' ? method !== 'GET' : !METHODS.has(method)) return undefined;
-  return forwardToPod(asked, { namespace, pod }, searchParams, store);
+  // Safe cast, because the pattern matches only these kinds.
+  const forwardKind = kind as Kind;
+  if (forwardKind === 'log' ? method !== 'GET' : !METHODS.has(method)) return undefined;
+  return forwardToPod(forwardKind, { namespace, pod }, searchParams, store);
 }
 
 interface PodName {
@@ -63,14 +66,17 @@ const KUBELET_PATHS: Readonly<Record<Kind, string>> = {
 
 const withQuery = (path: string, query: URLSearchParams): string => (query.size === 0 ? path : `${path}?${query}`);
 
-/** Returns the requested or only container (`validateContainer`). */
-function containerOf(pod: JsonObject, name: string, asked: string): string {
+/**
+ * Returns the requested container, or the only one if none is requested (`validateContainer`). Throws a `Failure` if
+ * the container is unknown or ambiguous.
+ */
+function containerOf(pod: JsonObject, name: string, requested: string): string {
   const spec = specOf(pod);
   const named = (field: string) => objectsAt(spec, field).map((each) => textAt(each, 'name'));
   const all = ['initContainers', 'containers', 'ephemeralContainers'].flatMap(named);
-  if (asked !== '') {
-    if (all.includes(asked)) return asked;
-    throw badRequest(`container ${asked} is not valid for pod ${name}`);
+  if (requested !== '') {
+    if (all.includes(requested)) return requested;
+    throw badRequest(`container ${requested} is not valid for pod ${name}`);
   }
   const [first = '', ...more] = named('containers');
   if (more.length === 0) return first;
@@ -78,15 +84,20 @@ function containerOf(pod: JsonObject, name: string, asked: string): string {
 }
 
 function streamsOf(query: URLSearchParams): ForwardedStreams {
-  const asks = (name: string) => isTrue(query.get(name));
-  return { stdin: asks('stdin'), stdout: asks('stdout'), stderr: asks('stderr'), tty: asks('tty') };
+  const isRequested = (name: string) => isTrue(query.get(name));
+  return {
+    stdin: isRequested('stdin'),
+    stdout: isRequested('stdout'),
+    stderr: isRequested('stderr'),
+    tty: isRequested('tty'),
+  };
 }
 
 function streamQuery({ stdin, stdout, stderr, tty }: ForwardedStreams, query: URLSearchParams): URLSearchParams {
   const flags = Object.entries({ input: stdin, output: stdout, error: stderr, tty });
-  const asked = flags.flatMap(([name, is]) => (is ? [[name, '1'] as [string, string]] : []));
+  const enabled = flags.flatMap(([name, is]) => (is ? [[name, '1'] as [string, string]] : []));
   return new URLSearchParams([
-    ...asked,
+    ...enabled,
     ...query.getAll('command').map((each) => ['command', each] as [string, string]),
   ]);
 }
@@ -112,11 +123,11 @@ const NODE_REFERENCE = /^(?:https:)?([^:]+)(?::(\d*))?$/;
 
 function addressOf(text: string, store: Store): NodeAddress {
   const [, name = '', port = ''] = NODE_REFERENCE.exec(decodeURIComponent(text)) ?? [];
-  const place = nodeAddress(name, store);
-  return { ...place, port: Number(port) || place.port };
+  const address = nodeAddress(name, store);
+  return { ...address, port: Number(port) || address.port };
 }
 
-/** Returns the address of a node's kubelet. Throws a `Failure` if it is unknown. */
+/** Returns the addresses of a node's kubelet. Throws a `Failure` if they are unknown. */
 export function nodeAddress(name: string, store: Store): NodeAddress {
   const node = store.get('/nodes', undefined, name);
   const about = resourceNamed('', 'v1', 'nodes');

@@ -10,7 +10,7 @@ export interface NodeAddress {
   readonly speaksWebSockets: boolean;
 }
 
-/** The requested streams of a command. */
+/** The streams that a command requests. */
 export interface ForwardedStreams {
   readonly stdin: boolean;
   readonly stdout: boolean;

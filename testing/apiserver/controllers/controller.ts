@@ -3,16 +3,18 @@ import type { Json } from '../json.ts';
 import type { ResourceName, Store } from '../store/store.ts';
 
 /**
- * Sends a write as the controller. PATCH uses a merge patch. After an error the next change triggers another attempt.
+ * Sends a write as the user of the controller. PATCH sends a merge patch. If a write fails, the next change triggers
+ * another attempt.
  */
 export type Write = (method: string, url: string, body?: Json) => Promise<void>;
 
 export interface Controller {
   readonly user: string;
-  /** Changes of these resources trigger `look`. */
+  /** The resources whose changes trigger `reconcile`. */
   readonly resources: readonly ResourceName[];
   /**
-   * Reconciles the objects. Returns the time until the next call in milliseconds, if one is needed without a change.
+   * Reconciles the objects. Returns the delay until the next call in milliseconds, or undefined to wait for the next
+   * change.
    */
   readonly reconcile: (store: Store, write: Write) => Promise<number | undefined>;
 }

@@ -1,4 +1,4 @@
-/** Minimal controllers of a cluster, as far as nodes and pods depend on them. */
+/** Minimal versions of the cluster's controllers that nodes and pods depend on. */
 import type { Api } from '../api.ts';
 import type { Authority } from '../serving/authority.ts';
 import type { Controller, Write } from './controller.ts';
@@ -13,7 +13,7 @@ export async function startControllers(api: Api, authority: Authority, policy: S
   const signer = signingController({ authority, clock, policy });
   const timers = new Set<unknown>();
   const stops: (() => void)[] = [];
-  for (const { user, resources, reconcile: look } of [
+  for (const { user, resources, reconcile } of [
     namespaceController(authority.cert),
     taintController,
     scheduler,
@@ -21,7 +21,7 @@ export async function startControllers(api: Api, authority: Authority, policy: S
   ]) {
     const write = writerOf(api, user);
     const onChange = sequential(async () => {
-      const againMs = await look(store, write);
+      const againMs = await reconcile(store, write);
       if (againMs === undefined) return;
       const timer = clock.setTimeout(() => {
         timers.delete(timer);
@@ -30,7 +30,7 @@ export async function startControllers(api: Api, authority: Authority, policy: S
       timers.add(timer);
     });
     stops.push(...resources.map((resource) => store.watch(resource, onChange)));
-    await look(store, write);
+    await reconcile(store, write);
   }
   return () => {
     for (const stop of stops) stop();
@@ -48,22 +48,22 @@ function writerOf(api: Api, name: Controller['user']): Write {
   };
 }
 
-/** Runs `look` sequentially, and again if something changed in the meantime. */
-function sequential(look: () => Promise<void>): () => void {
-  let isAsked = false;
-  let isLooking = false;
-  const lookOn = async () => {
-    isLooking = true;
-    while (isAsked) {
-      isAsked = false;
-      // The write that triggered this change is still in progress.
+/** Returns a function that runs `reconcile`. A call during a run causes one more run after it. */
+function sequential(reconcile: () => Promise<void>): () => void {
+  let isPending = false;
+  let isRunning = false;
+  const run = async () => {
+    isRunning = true;
+    while (isPending) {
+      isPending = false;
+      // Let the write that triggered this change complete first.
       await Promise.resolve();
-      await look();
+      await reconcile();
     }
-    isLooking = false;
+    isRunning = false;
   };
   return () => {
-    isAsked = true;
-    if (!isLooking) void lookOn();
+    isPending = true;
+    if (!isRunning) void run();
   };
 }

@@ -14,7 +14,7 @@ const NAMESPACED = resources.filter(({ isNamespaced, verbs }) => isNamespaced &&
 const ACCOUNT = 'default';
 const ROOT_CA = 'kube-root-ca.crt';
 
-/** `authority` is the CA certificate of the server. */
+/** `authority` is the CA certificate of the server in PEM. */
 export const namespaceController = (authority: string): Controller => ({
   user: 'system:serviceaccount:kube-system:namespace-controller',
   resources: ['/namespaces', ...new Set(NAMESPACED.map(storedAs))],
@@ -35,7 +35,10 @@ async function createDefaults(namespace: string, store: Store, write: Write, aut
     await write('POST', `${path}/configmaps`, { metadata: { name: ROOT_CA }, data: { 'ca.crt': authority } });
 }
 
-/** Deletes the contents. Pods take a while to terminate. */
+/**
+ * Deletes the objects of a terminating namespace. Removes the finalizer once no objects are left, because pods take a
+ * while to terminate.
+ */
 async function emptyNamespace(name: string, namespace: JsonObject, store: Store, write: Write): Promise<void> {
   const left = NAMESPACED.flatMap((resource) =>
     store.list(storedAs(resource)).flatMap(([, object]) => {
@@ -43,8 +46,8 @@ async function emptyNamespace(name: string, namespace: JsonObject, store: Store,
       return metadata.namespace === name ? [{ resource, isGoing: metadata.deletionTimestamp !== undefined }] : [];
     }),
   );
-  const asked = new Set(left.filter(({ isGoing }) => !isGoing).map(({ resource }) => resource));
-  for (const resource of asked) await write('DELETE', collectionPath(resource, name));
+  const resourcesToDelete = new Set(left.filter(({ isGoing }) => !isGoing).map(({ resource }) => resource));
+  for (const resource of resourcesToDelete) await write('DELETE', collectionPath(resource, name));
   if (left.length === 0)
     await write('PUT', `/api/v1/namespaces/${name}/finalize`, { ...namespace, spec: { finalizers: [] } });
 }

@@ -1,4 +1,6 @@
-/** Taints nodes according to their conditions (`pkg/controller/nodelifecycle` of kubernetes). Does not check leases. */
+/**
+ * Taints nodes according to their conditions (`pkg/controller/nodelifecycle` of kubernetes). Leases are not checked.
+ */
 
 import { isJsonEqual } from '../../../base/values/isJsonEqual.ts';
 import { lookUp } from '../../../base/values/lookUp.ts';
@@ -23,7 +25,7 @@ export const taintController: Controller = {
 
 const PREFIX = 'node.kubernetes.io/';
 
-/** The condition and status of each taint. */
+/** The condition and status that cause each taint. */
 const CONDITIONS = [
   ['Ready', 'False', 'not-ready'],
   ['Ready', 'Unknown', 'unreachable'],
@@ -41,13 +43,13 @@ const isManaged = (taint: JsonObject): boolean =>
 
 function wantedTaints(node: JsonObject): JsonObject[] {
   const conditions = objectsAt(statusOf(node), 'conditions');
-  const found = CONDITIONS.filter(([type, status]) =>
+  const reported = CONDITIONS.filter(([type, status]) =>
     conditions.some((each) => textAt(each, 'type') === type && textAt(each, 'status') === status),
   ).map(([, , taint]) => taint);
   // A node without a Ready condition is not ready.
-  const silent = conditions.some((each) => textAt(each, 'type') === 'Ready') ? [] : ['not-ready'];
+  const unreported = conditions.some((each) => textAt(each, 'type') === 'Ready') ? [] : ['not-ready'];
   const cordoned = lookUp(specOf(node), 'unschedulable') === true ? [UNSCHEDULABLE] : [];
-  return [...found, ...silent, ...cordoned].map((each) => ({ key: PREFIX + each, effect: 'NoSchedule' }));
+  return [...reported, ...unreported, ...cordoned].map((each) => ({ key: PREFIX + each, effect: 'NoSchedule' }));
 }
 
 const sortedKeys = (taints: readonly JsonObject[]): readonly string[] =>

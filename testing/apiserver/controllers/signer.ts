@@ -53,7 +53,7 @@ export const signingController = (signer: Signer): Controller => ({
   },
 });
 
-/** Processes a request as far as possible and returns the remaining delay in milliseconds. */
+/** Processes a request as far as possible. Returns the remaining delay in milliseconds, or 0. */
 async function processRequest(request: JsonObject, write: Write, signer: Signer): Promise<number> {
   const { clock, policy } = signer;
   const [has, usage] = [typesOf(request), SIGNERS.get(textAt(specOf(request), 'signerName'))];
@@ -83,8 +83,8 @@ async function addCondition(
   type: 'Approved' | 'Denied' | 'Failed',
   write: Write,
 ): Promise<void> {
-  const told = { type, status: 'True', reason: 'StandIn', message: `${type} by the policy of this cluster` };
-  const conditions = [...listAt(statusOf(request), 'conditions'), told];
+  const condition = { type, status: 'True', reason: 'StandIn', message: `${type} by the policy of this cluster` };
+  const conditions = [...listAt(statusOf(request), 'conditions'), condition];
   await write('PATCH', pathOf(request, part), { status: { conditions } });
 }
 

@@ -1,6 +1,6 @@
 /**
- * Decodes request bodies as a kube-apiserver does: with the decoder of the node (`kubernetes/api/decode`), the messages
- * of Go's decoder, and an encoder that writes the values as Go does.
+ * Decodes request bodies as the kube-apiserver does: with the decoder of the node (`kubernetes/api/decode`), the
+ * messages of Go's decoder, and an encoder that writes the values as Go does.
  */
 import { isRfc3339Time } from '../../../kubernetes/api/decode/decodeScalar.ts';
 import { decodeValue, type Mismatch } from '../../../kubernetes/api/decode/decodeValue.ts';
@@ -39,8 +39,8 @@ const pathOf = (path: readonly (string | number)[]): string =>
   );
 
 /**
- * Whether the type has a decoder of its own, whose error ends the decoding. Of all other errors, Go reports the first one
- * after decoding the rest of the value.
+ * Whether the type has a decoder of its own, whose error ends the decoding. Of all other errors, Go reports the first
+ * one after decoding the rest of the value.
  */
 const abortsDecoding = ({ type: { kind } }: Mismatch): boolean =>
   kind === 'quantity' || kind === 'time' || kind === 'microTime' || kind === 'intOrString';

@@ -5,7 +5,7 @@ export class DecodeError extends Error {
   override readonly name = 'DecodeError';
 }
 
-/** The kind of a JSON value in Go's messages. */
+/** Returns the kind of a JSON value, as in Go's messages. */
 export function kindOf(value: Json): string {
   if (value === null) return 'null';
   if (isList(value)) return 'array';

@@ -16,7 +16,9 @@ const DELETE_OPTIONS = 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions';
 /** The value of a field: a number, or the bytes of a string or message. A repeated field has several. */
 type WireValue = bigint | Uint8Array;
 
-/** Reads an object. One of an unknown kind has only its type metadata. Throws an error for a malformed body. */
+/**
+ * Reads an object. An object of an unknown kind has only its type metadata. Throws an error if the body is malformed.
+ */
 export function readProtobuf(body: Uint8Array, types: Types): JsonObject {
   if (!PREFIX.equals(body.subarray(0, PREFIX.length))) {
     const expected = [...PREFIX].join(' ');
@@ -43,7 +45,7 @@ function typeOf(object: JsonObject, types: Types): ObjectType | undefined {
   return types.kind(apiVersion.slice(0, Math.max(0, at)), apiVersion.slice(at + 1), kind);
 }
 
-/** `path` is the path of a nested message that is inlined in JSON, e.g. the source of a volume. */
+/** Reads a message. `path` is the path of a nested message that is inlined in JSON, e.g. the source of a volume. */
 function readMessage(bytes: Uint8Array, type: ObjectType, path = ''): JsonObject {
   return objectOf(
     [...fieldsIn(bytes)].flatMap(([number, values]) => {

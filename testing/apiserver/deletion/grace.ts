@@ -13,14 +13,15 @@ export type Deletion =
 const SECOND_MS = 1000;
 
 /**
- * Returns the next step in the deletion of a pod. `asked` is the requested grace period in seconds, if any. An ongoing
- * deletion can only be shortened.
+ * Returns the next step in the deletion of a pod. `requestedSeconds` is the requested grace period in seconds, if any.
+ * An ongoing deletion can only be shortened.
  */
-export function gracefulDeletion(pod: JsonObject, asked: number | undefined, now: number): Deletion {
-  const given = asked !== undefined && asked < 0 ? 1 : asked;
+export function gracefulDeletion(pod: JsonObject, requestedSeconds: number | undefined, now: number): Deletion {
+  const effectiveSeconds = requestedSeconds !== undefined && requestedSeconds < 0 ? 1 : requestedSeconds;
   const { deletionTimestamp } = metadataOf(pod);
-  if (deletionTimestamp !== undefined) return shortenDeletion(pod, Date.parse(deletionTimestamp), given, now);
-  const seconds = graceOf(pod, given);
+  if (deletionTimestamp !== undefined)
+    return shortenDeletion(pod, Date.parse(deletionTimestamp), effectiveSeconds, now);
+  const seconds = graceOf(pod, effectiveSeconds);
   const generation = numberAt(objectAt(pod, 'metadata'), 'generation') ?? 0;
   return {
     when: 'later',
@@ -32,22 +33,22 @@ export function gracefulDeletion(pod: JsonObject, asked: number | undefined, now
   };
 }
 
-function shortenDeletion(pod: JsonObject, due: number, asked: number | undefined, now: number): Deletion {
+function shortenDeletion(pod: JsonObject, due: number, requestedSeconds: number | undefined, now: number): Deletion {
   const had = numberAt(objectAt(pod, 'metadata'), 'deletionGracePeriodSeconds') ?? 0;
   if (had === 0) return { when: 'now' };
-  if (asked === undefined || asked >= had) return { when: 'pending' };
-  const at = due - (had - asked) * SECOND_MS;
+  if (requestedSeconds === undefined || requestedSeconds >= had) return { when: 'pending' };
+  const at = due - (had - requestedSeconds) * SECOND_MS;
   // An expired grace period is reduced to at most one second.
-  const deletionGracePeriodSeconds = at < now ? Math.min(asked, 1) : asked;
+  const deletionGracePeriodSeconds = at < now ? Math.min(requestedSeconds, 1) : requestedSeconds;
   const deletionTimestamp = rfc3339(Math.max(at, now));
   return { when: 'later', object: withMetadata(pod, { deletionTimestamp, deletionGracePeriodSeconds }) };
 }
 
-/** Seconds. A pod that is not bound or has ended needs no grace period. */
-function graceOf(pod: JsonObject, asked: number | undefined): number {
+/** Returns the grace period in seconds. It is 0 for a pod that is not bound to a node or has terminated. */
+function graceOf(pod: JsonObject, requestedSeconds: number | undefined): number {
   const spec = objectAt(pod, 'spec');
   const isOver = ['Failed', 'Succeeded'].includes(textAt(objectAt(pod, 'status'), 'phase'));
   if (isOver || textAt(spec, 'nodeName') === '') return 0;
-  const seconds = asked ?? numberAt(spec, 'terminationGracePeriodSeconds') ?? 0;
+  const seconds = requestedSeconds ?? numberAt(spec, 'terminationGracePeriodSeconds') ?? 0;
   return seconds < 0 ? 1 : seconds;
 }

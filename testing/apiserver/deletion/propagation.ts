@@ -8,7 +8,10 @@ export type PropagationPolicy = 'Orphan' | 'Background' | 'Foreground';
 const ORPHAN = 'orphan';
 const FOREGROUND = 'foregroundDeletion';
 
-/** Returns the finalizers of an object that is deleted with a policy. Without one, its present finalizers decide. */
+/**
+ * Returns the finalizers of an object that is deleted with a policy. Without a policy, its existing finalizers
+ * determine the result.
+ */
 export function deletionFinalizers(finalizers: readonly string[], policy: PropagationPolicy | undefined): string[] {
   const others = finalizers.filter((each) => each !== ORPHAN && each !== FOREGROUND);
   const has = (name: string): boolean => policy === undefined && finalizers.includes(name);

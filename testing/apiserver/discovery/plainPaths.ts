@@ -13,7 +13,7 @@ const HEALTH = /^\/(?:healthz|livez|readyz)(?:\/[\w-]+)*$/;
 
 const textResponse = (body: string, code = 200): PlainResponse => ({ code, contentType: TEXT, body });
 
-/** Undefined for all other paths. */
+/** Returns the response at a non-resource path, or undefined for all other paths. */
 export function plainPathResponse(pathname: string): PlainResponse | undefined {
   if (HEALTH.test(pathname)) return textResponse('ok');
   if (pathname === '/version' || pathname === '/version/') return jsonResponse(versionInfo);

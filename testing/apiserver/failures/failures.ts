@@ -1,4 +1,4 @@
-/** The errors of a kube-apiserver (`pkg/api/errors` of apimachinery). */
+/** The errors of the kube-apiserver (`pkg/api/errors` of apimachinery). */
 import type { Resource } from '../resources/resource.ts';
 
 export interface Cause {
@@ -28,7 +28,7 @@ export interface FailureStatus {
   readonly code: number;
 }
 
-/** A failed request. */
+/** The error of a failed request, with the status in its response. */
 export class Failure extends Error {
   override readonly name = 'Failure';
   readonly status: FailureStatus;

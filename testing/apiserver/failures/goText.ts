@@ -1,4 +1,4 @@
-/** Formats a value like Go's `%v`, which some messages of a kube-apiserver use. */
+/** Formats a value like Go's `%v`, which some messages of the kube-apiserver use. */
 import { isList, isObject, type Json } from '../json.ts';
 
 export function goText(value: Json): string {

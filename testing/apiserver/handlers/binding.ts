@@ -13,12 +13,12 @@ import { bodyKind, successStatus } from './subresource.ts';
 export function bind(call: Call): Outcome {
   const { isDryRun, fieldValidation } = writeOptions(call.query, 'CreateOptions');
   const { object: binding, warnings } = readObject(call.body, bodyKind(call), call.types, fieldValidation);
-  const place = locationOf(call);
-  if (metadataOf(binding).name !== place.name) throw badRequest('name in URL does not match name in Binding object');
+  const location = locationOf(call);
+  if (metadataOf(binding).name !== location.name) throw badRequest('name in URL does not match name in Binding object');
   const node = textAt(objectAt(binding, 'target'), 'name');
   if (node === '') throw internalError('target.name: Required value');
   const { uid } = metadataOf(binding);
-  call.registry.update(place, (pod = {}) => boundPod(pod, binding, node, call.registry.clock.now()), {
+  call.registry.update(location, (pod = {}) => boundPod(pod, binding, node, call.registry.clock.now()), {
     ...writeOptionsOf(call, isDryRun),
     strategy: { ...call.strategy, updated: (pod) => pod, updateCauses: () => [] },
     uid,

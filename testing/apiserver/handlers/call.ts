@@ -23,7 +23,7 @@ export interface Call {
   readonly query: URLSearchParams;
   readonly body: Body;
   readonly user: User;
-  /** The number of writes that a read ignores, because of a fault. */
+  /** Number of latest writes that a read ignores because of a fault. */
   readonly staleBy: number;
   /** Issues a service account token. */
   readonly issueToken: (claims: Claims) => string;
@@ -31,7 +31,7 @@ export interface Call {
   readonly reviewToken: (token: string, audiences: readonly string[]) => Verdict;
   /** Decides whether a user may make a request. */
   readonly decide: (user: User, attributes: Attributes) => Decision;
-  /** The resource usage of nodes and pods, as far as they have been scraped. */
+  /** The scraped resource usage of nodes and pods. */
   readonly usages: UsageHistory;
 }
 
@@ -42,7 +42,7 @@ export const locationOf = ({ target: { resource, namespace, name = '' } }: Call)
   name,
 });
 
-/** The options of a write by a call. */
+/** Returns the options for a write by this call. */
 export function writeOptionsOf(call: Call, isDryRun: boolean): WriteInput {
   const { admission, strategy, target, user } = call;
   return {
@@ -55,10 +55,10 @@ export function writeOptionsOf(call: Call, isDryRun: boolean): WriteInput {
 /** Returns an object with the namespace of the path. Throws a `Failure` if it has a different one. */
 export function inNamespace(object: JsonObject, { target: { resource, namespace } }: Call): JsonObject {
   const own = metadataOf(object).namespace ?? '';
-  const asked = resource.isNamespaced ? (namespace ?? '') : '';
-  if (own !== '' && own !== asked)
+  const expected = resource.isNamespaced ? (namespace ?? '') : '';
+  if (own !== '' && own !== expected)
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
-  return asked === '' ? object : withMetadata(object, { namespace: asked });
+  return expected === '' ? object : withMetadata(object, { namespace: expected });
 }
 
 /** Throws a `Failure` if the name of an object differs from that in the path. */

@@ -20,21 +20,22 @@ const BUDGETS = 'policy/poddisruptionbudgets';
 export function evict(call: Call): Outcome {
   const options = writeOptions(call.query, 'CreateOptions');
   const { object: eviction, warnings } = readObject(call.body, bodyKind(call), call.types, options.fieldValidation);
-  const place = locationOf(call);
-  if (metadataOf(eviction).name !== place.name) throw badRequest('name in URL does not match name in Eviction object');
-  const asked = objectAt(eviction, 'deleteOptions');
+  const location = locationOf(call);
+  if (metadataOf(eviction).name !== location.name)
+    throw badRequest('name in URL does not match name in Eviction object');
+  const deleteOptions = objectAt(eviction, 'deleteOptions');
   const { target, user, registry } = call;
   call.admission({ target, user, object: eviction, before: undefined, registry });
-  const pod = registry.get(place);
-  const isDryRun = options.isDryRun || lookUp(asked, 'dryRun') !== undefined;
+  const pod = registry.get(location);
+  const isDryRun = options.isDryRun || lookUp(deleteOptions, 'dryRun') !== undefined;
   if (!isOutOfService(pod)) spendBudget(call, pod, isDryRun);
-  if (!isDryRun) registry.store.put('/pods', withDisruption(registry.get(place), registry.clock.now()));
-  deleteObject(registry, place, {
+  if (!isDryRun) registry.store.put('/pods', withDisruption(registry.get(location), registry.clock.now()));
+  deleteObject(registry, location, {
     strategy: call.strategy,
     isDryRun,
-    gracePeriodSeconds: numberAt(asked, 'gracePeriodSeconds'),
+    gracePeriodSeconds: numberAt(deleteOptions, 'gracePeriodSeconds'),
     propagationPolicy: undefined,
-    preconditions: preconditionsOf(objectAt(asked, 'preconditions')),
+    preconditions: preconditionsOf(objectAt(deleteOptions, 'preconditions')),
   });
   return { code: 201, object: successStatus, warnings };
 }

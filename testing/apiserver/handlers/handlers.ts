@@ -32,27 +32,27 @@ const OBJECT_HANDLERS: ReadonlyMap<Verb, (call: Call) => Outcome | Promise<Outco
   ['list', list],
 ]);
 
-/** Subresources that are only created. */
+/** The handlers of subresources that can only be created. */
 const CREATE_HANDLERS: ReadonlyMap<string, (call: Call) => Outcome> = new Map([
   ['binding', bind],
   ['eviction', evict],
   ['token', requestToken],
 ]);
 
-/** Undefined if the target does not support the method. */
+/** Returns the handler of a request. Undefined if the target does not support the method. */
 export function handlerOf(method: string, target: Target, query: URLSearchParams): Handler | undefined {
   const verb = verbOf(method, target, query);
   const verbs = target.subresource?.verbs ?? target.resource.verbs;
   if (verb === undefined || !verbs.includes(verb)) return undefined;
   if (verb === 'watch') return { kind: 'watch', handle: watch };
-  const measured = target.resource.group === METRICS_GROUP ? metricsHandlers.get(verb) : undefined;
-  const made =
+  const metricsHandler = target.resource.group === METRICS_GROUP ? metricsHandlers.get(verb) : undefined;
+  const specialHandler =
     target.subresource === undefined ? reviews.get(target.resource.name) : CREATE_HANDLERS.get(target.subresource.name);
-  const handle = measured ?? made ?? OBJECT_HANDLERS.get(verb);
+  const handle = metricsHandler ?? specialHandler ?? OBJECT_HANDLERS.get(verb);
   return handle && { kind: 'whole', handle };
 }
 
-/** The verb of a method on a target (`endpoints/request/requestinfo.go` of apiserver). */
+/** Returns the verb of a method on a target (`endpoints/request/requestinfo.go` of apiserver). */
 function verbOf(method: string, { name, subresource }: Target, query: URLSearchParams): Verb | undefined {
   const isNamed = name !== undefined;
   switch (method) {

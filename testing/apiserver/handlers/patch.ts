@@ -43,16 +43,16 @@ export function patch(call: Call): Outcome {
       const patched = applyOrFail(() => apply(before, change, type));
       const read = readPatched(patched, call, change, fieldValidation);
       ({ warnings } = read);
-      const given = inNamespace(call.strategy.defaulted(read.object), call);
-      checkName(given, call);
-      return given;
+      const requested = inNamespace(call.strategy.defaulted(read.object), call);
+      checkName(requested, call);
+      return requested;
     },
     { ...writeOptionsOf(call, isDryRun), strategy: { ...call.strategy, createsOnUpdate: false } },
   );
   return { code: 200, object, warnings };
 }
 
-/** Reads the result of a patch. Throws a `Failure` if it is not an object of the kind. */
+/** Reads the result of a patch. Throws a `Failure` if it is not an object of the target's kind. */
 function readPatched(
   patched: Json,
   { target: { resource }, types, body }: Call,

@@ -19,7 +19,7 @@ export async function get(call: Call): Promise<Outcome> {
   };
 }
 
-/** The object before the ignored writes. */
+/** Returns the object as it was before the ignored writes. */
 function staleObject(call: Call): JsonObject {
   const { resource, name = '' } = call.target;
   const found = selectedObjects(call, call.registry.store.list(storedAs(resource), readRevision(call)), () => true)[0];
@@ -92,7 +92,7 @@ export function listOf({ target: { resource } }: Call, objects: readonly JsonObj
   } satisfies JsonObject;
 }
 
-/** Maximum wait for a future resource version. */
+/** Maximum time to wait for a future resource version, in milliseconds. */
 const MAX_WAIT_MS = 3000;
 
 /** Waits until the server has reached a resource version, and returns it. Throws a `Failure` on timeout. */

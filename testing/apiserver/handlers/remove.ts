@@ -13,9 +13,9 @@ import { listOf, selectedObjects } from './read.ts';
 export function remove(call: Call): Outcome {
   const { registry, strategy, target, user } = call;
   const options = deleteOptions(call.query, call.body, call.types);
-  const place = locationOf(call);
-  call.admission({ target, user, object: undefined, before: registry.get(place), registry });
-  const { object, isGone } = deleteObject(registry, place, { ...options, strategy });
+  const location = locationOf(call);
+  call.admission({ target, user, object: undefined, before: registry.get(location), registry });
+  const { object, isGone } = deleteObject(registry, location, { ...options, strategy });
   const answer = isGone && !strategy.returnsDeleted ? deletedStatus(target.resource, object) : object;
   return { code: 200, object: answer, warnings: [] };
 }
@@ -36,7 +36,7 @@ export function removeAll(call: Call): Outcome {
   const { resource } = target;
   const options = deleteOptions(new URLSearchParams(call.query), call.body, call.types);
   const selects = selectorOf(listOptions(call.query), strategy);
-  // The response contains the objects as they were before.
+  // The response contains the objects as they were before the deletion.
   const there = selectedObjects(call, registry.store.list(storedAs(resource)), selects);
   for (const object of there) {
     const { namespace, name = '' } = metadataOf(object);

@@ -12,7 +12,7 @@ import { readObject } from '../requests/body.ts';
 import type { Outcome, User } from '../requests/request.ts';
 import type { Call } from './call.ts';
 
-/** Keyed by resource. Reviews are only created. */
+/** The handlers of reviews by resource. Reviews can only be created. */
 export const reviews: ReadonlyMap<string, (call: Call) => Outcome> = new Map([
   ['tokenreviews', (call: Call) => createReview(call, tokenStatus)],
   ['selfsubjectreviews', (call: Call) => createSelfReview(call)],
@@ -58,7 +58,7 @@ function requireNoCauses(causes: readonly Cause[]): void {
   if (causes.length > 0) throw invalid({ group: 'authorization.k8s.io', kind: '' }, '', causes);
 }
 
-/** Checks that there are attributes of either a resource or a path. */
+/** Checks that there are attributes of either a resource or a non-resource path. */
 function kindCauses(spec: JsonObject): Cause[] {
   const [ofResource, ofPath] = ['resourceAttributes', 'nonResourceAttributes'].map((name) => lookUp(spec, name));
   if (isObject(ofResource) && isObject(ofPath)) {

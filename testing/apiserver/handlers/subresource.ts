@@ -3,14 +3,14 @@ import type { JsonObject } from '../json.ts';
 import type { Resource } from '../resources/resource.ts';
 import type { Call } from './call.ts';
 
-/** The kind of a request body. A subresource may have a different kind than its resource. */
+/** Returns the kind of a request body. A subresource may have a different kind than its resource. */
 export function bodyKind({ target }: Pick<Call, 'target'>): Pick<Resource, 'group' | 'version' | 'kind'> {
   const { resource, subresource } = target;
   if (subresource === undefined) return resource;
   return { ...resource, ...subresource.of, kind: subresource.kind };
 }
 
-/** The response to a request without a resulting object. */
+/** The response to a request that has no resulting object. */
 export const successStatus: JsonObject = {
   kind: 'Status',
   apiVersion: 'v1',

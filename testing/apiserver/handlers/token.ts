@@ -28,15 +28,15 @@ const YEAR_SECONDS = 365 * 24 * 60 * 60;
 
 export function requestToken(call: Call): Outcome {
   const { fieldValidation } = writeOptions(call.query, 'CreateOptions');
-  const { object: asked, warnings } = readObject(call.body, bodyKind(call), call.types, fieldValidation);
+  const { object: tokenRequest, warnings } = readObject(call.body, bodyKind(call), call.types, fieldValidation);
   const { target, user, registry } = call;
   const now = registry.clock.now();
   const account = registry.get(locationOf(call));
-  checkAccount(metadataOf(asked), metadataOf(account));
-  call.admission({ target, user, object: asked, before: undefined, registry });
-  const seconds = secondsOf(specOf(asked));
-  const audiences = audiencesOf(specOf(asked));
-  const bound = lookUp(specOf(asked), 'boundObjectRef');
+  checkAccount(metadataOf(tokenRequest), metadataOf(account));
+  call.admission({ target, user, object: tokenRequest, before: undefined, registry });
+  const seconds = secondsOf(specOf(tokenRequest));
+  const audiences = audiencesOf(specOf(tokenRequest));
+  const bound = lookUp(specOf(tokenRequest), 'boundObjectRef');
   const { namespace = '', name = '', uid = '' } = metadataOf(account);
   const isExtended = seconds === EXTENDED_SECONDS && audiences.includes(ISSUER);
   const token = call.issueToken({
@@ -46,13 +46,13 @@ export function requestToken(call: Call): Outcome {
     id: registry.ids.uid(),
     seconds: isExtended ? YEAR_SECONDS : seconds,
     warnAfter: isExtended ? seconds : undefined,
-    ...boundTo(call, objectAt(specOf(asked), 'boundObjectRef')),
+    ...boundTo(call, objectAt(specOf(tokenRequest), 'boundObjectRef')),
   });
   return {
     code: 201,
     warnings,
     object: {
-      ...asked,
+      ...tokenRequest,
       metadata: { name, namespace, uid, creationTimestamp: rfc3339(now) },
       spec: { audiences, expirationSeconds: seconds, boundObjectRef: bound ?? null },
       status: { token, expirationTimestamp: rfc3339(now + seconds * SECOND_MS) },
@@ -63,15 +63,15 @@ export function requestToken(call: Call): Outcome {
 const KIND = { group: 'authentication.k8s.io', kind: 'TokenRequest' };
 
 /** Throws a `Failure` if the request names a different account than the path. */
-function checkAccount(asked: Metadata, account: Metadata): void {
+function checkAccount(requested: Metadata, account: Metadata): void {
   const { name = '', uid = '' } = account;
   for (const field of ['name', 'namespace'] as const) {
     const why = `must match the service account ${field} if specified`;
-    if (asked[field] && asked[field] !== account[field])
-      throw invalid(KIND, name, [invalidValue(`metadata.${field}`, asked[field], why)]);
+    if (requested[field] && requested[field] !== account[field])
+      throw invalid(KIND, name, [invalidValue(`metadata.${field}`, requested[field], why)]);
   }
-  const other = `the UID in the token request (${asked.uid}) does not match the UID of the service account (${uid})`;
-  if (asked.uid && asked.uid !== uid) throw conflict({ ...KIND, name: KIND.kind }, name, other);
+  const other = `the UID in the token request (${requested.uid}) does not match the UID of the service account (${uid})`;
+  if (requested.uid && requested.uid !== uid) throw conflict({ ...KIND, name: KIND.kind }, name, other);
 }
 
 function secondsOf(spec: JsonObject): number {
@@ -83,8 +83,8 @@ function secondsOf(spec: JsonObject): number {
 }
 
 function audiencesOf(spec: JsonObject): string[] {
-  const given = lookUp(spec, 'audiences');
-  const audiences = isList(given) ? given.filter((each) => typeof each === 'string') : [];
+  const value = lookUp(spec, 'audiences');
+  const audiences = isList(value) ? value.filter((each) => typeof each === 'string') : [];
   return audiences.length === 0 ? [ISSUER] : audiences;
 }
 
@@ -100,9 +100,9 @@ function boundTo({ registry, target }: Call, reference: JsonObject): Bound {
     if (found === undefined || known === undefined)
       throw notFound(known ?? { group: '', name: resource, kind: '' }, name ?? '');
     const { uid = '' } = metadataOf(found);
-    const asked = textAt(reference, 'uid');
-    const why = `the UID in the bound object reference (${asked}) does not match the UID in record. The object might have been deleted and then recreated`;
-    if (asked !== '' && asked !== uid) throw conflict({ ...known, name: resource }, name ?? '', why);
+    const expectedUid = textAt(reference, 'uid');
+    const why = `the UID in the bound object reference (${expectedUid}) does not match the UID in record. The object might have been deleted and then recreated`;
+    if (expectedUid !== '' && expectedUid !== uid) throw conflict({ ...known, name: resource }, name ?? '', why);
     return found;
   };
   switch (`${apiVersion} ${kind}`) {

@@ -16,12 +16,12 @@ type SentEvent =
   | { readonly type: 'ERROR'; readonly status: FailureStatus };
 
 /** Sends events until the watch calls `end` or the returned function is called. */
-export type Watch = (tell: (event: SentEvent) => void, end: () => void) => () => void;
+export type Watch = (send: (event: SentEvent) => void, end: () => void) => () => void;
 
 const SECOND_MS = 1000;
-/** The default timeout of a watch, the minimum of a kube-apiserver's range. */
+/** The default timeout of a watch in milliseconds. It is the minimum of the kube-apiserver's range. */
 const DEFAULT_TIMEOUT_MS = 1_800_000;
-/** Time between the last bookmark and the end of a watch. */
+/** Time between the last bookmark and the end of a watch, in milliseconds. */
 const BOOKMARK_BEFORE_MS = 2000;
 const INITIAL_EVENTS_END = { 'k8s.io/initial-events-end': 'true' };
 
@@ -30,7 +30,7 @@ export function watch(call: Call): Watch {
   const selects = selectorOf(options, call.strategy);
   const version = versionOf(options.resourceVersion);
   const isSelected = (object: JsonObject) => isInTarget(call, object) && selects(object);
-  return (tell, end) => new WatchHandler(call, options, isSelected).start(version, tell, end);
+  return (send, end) => new WatchHandler(call, options, isSelected).start(version, send, end);
 }
 
 function versionOf(text: string): number {
@@ -40,7 +40,7 @@ function versionOf(text: string): number {
   throw new Failure(500, '', `resourceVersion: Invalid value: ${JSON.stringify(text)}: ${why}`);
 }
 
-/** An empty object of a kind, as Go writes it. */
+/** Returns an empty object of a kind, as Go writes it. */
 function emptyOf({ target: { resource }, types }: Call): JsonObject {
   const type = types.kind(resource.group, resource.version, resource.kind);
   return type === undefined ? {} : decode({}, type).object;
@@ -57,18 +57,18 @@ class WatchHandler {
     this.#isSelected = isSelected;
   }
 
-  start(version: number, tell: (event: SentEvent) => void, end: () => void): () => void {
+  start(version: number, send: (event: SentEvent) => void, end: () => void): () => void {
     const { store, clock } = this.#call.registry;
     const missed = this.#initialEvents(version);
     if (missed === undefined) {
-      tell({ type: 'ERROR', status: expired('The resourceVersion for the provided watch is too old.').status });
+      send({ type: 'ERROR', status: expired('The resourceVersion for the provided watch is too old.').status });
       end();
       return () => undefined;
     }
-    for (const event of missed) tell(event);
+    for (const event of missed) send(event);
     const stop = store.watch(storedAs(this.#call.target.resource), (change) => {
       const event = change.revision > version ? this.#eventOf(change) : undefined;
-      if (event !== undefined) tell(event);
+      if (event !== undefined) send(event);
     });
     const lasts =
       this.#options.timeoutSeconds === undefined ? DEFAULT_TIMEOUT_MS : this.#options.timeoutSeconds * SECOND_MS;
@@ -78,7 +78,7 @@ class WatchHandler {
         () => {
           // The first bookmark of a watch from version 0 marks the end of its initial events.
           const isFirst = version === 0 && this.#options.sendsInitialEvents === undefined;
-          if (this.#options.allowsBookmarks) tell(this.#bookmark(isFirst ? INITIAL_EVENTS_END : undefined));
+          if (this.#options.allowsBookmarks) send(this.#bookmark(isFirst ? INITIAL_EVENTS_END : undefined));
         },
         Math.max(0, lasts - BOOKMARK_BEFORE_MS),
       ),

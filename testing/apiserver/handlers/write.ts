@@ -11,19 +11,19 @@ import { bodyKind } from './subresource.ts';
 export function create(call: Call): Outcome {
   const { isDryRun, fieldValidation } = writeOptions(call.query, 'CreateOptions');
   const { object, warnings } = readObject(call.body, call.target.resource, call.types, fieldValidation);
-  const given = inNamespace(call.strategy.defaulted(object), call);
-  const made = call.registry.create(call.target.resource, given, writeOptionsOf(call, isDryRun));
-  return { code: 201, object: made, warnings: [...warnings, ...call.strategy.warnings(given)] };
+  const requested = inNamespace(call.strategy.defaulted(object), call);
+  const created = call.registry.create(call.target.resource, requested, writeOptionsOf(call, isDryRun));
+  return { code: 201, object: created, warnings: [...warnings, ...call.strategy.warnings(requested)] };
 }
 
 export function update(call: Call): Outcome {
   const { isDryRun, fieldValidation } = writeOptions(call.query, 'UpdateOptions');
   const { object, warnings } = readObject(call.body, bodyKind(call), call.types, fieldValidation);
-  const given: JsonObject = inNamespace(call.strategy.defaulted(object), call);
-  checkName(given, call);
-  const { object: written, isCreated } = call.registry.update(locationOf(call), () => given, {
+  const requested: JsonObject = inNamespace(call.strategy.defaulted(object), call);
+  checkName(requested, call);
+  const { object: written, isCreated } = call.registry.update(locationOf(call), () => requested, {
     ...writeOptionsOf(call, isDryRun),
-    uid: metadataOf(given).uid,
+    uid: metadataOf(requested).uid,
   });
   return { code: isCreated ? 201 : 200, object: written, warnings };
 }

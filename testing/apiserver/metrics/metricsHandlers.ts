@@ -15,7 +15,7 @@ import type { Usage } from './usageHistory.ts';
 
 export const METRICS_GROUP = 'metrics.k8s.io';
 
-/** Keyed by verb. */
+/** The handlers of the metrics API by verb. */
 export const metricsHandlers: ReadonlyMap<string, (call: Call) => Outcome> = new Map([
   ['get', getMetrics],
   ['list', listMetrics],
@@ -34,7 +34,7 @@ function getMetrics(call: Call): Outcome {
   );
 }
 
-/** Objects without metrics are omitted. */
+/** Lists the metrics of the selected objects. Objects without metrics are omitted. */
 function listMetrics(call: Call): Outcome {
   const selects = selectorOf(listOptions(call.query), call.strategy);
   const all = call.registry.store.list(`/${call.target.resource.name}`).map(([, object]) => object);
@@ -53,8 +53,8 @@ function metricsOf(object: JsonObject, call: Call): JsonObject | undefined {
   const containers = [...(usages.ofPod(namespace, name) ?? [])];
   const earliest = containers.map(([, usage]) => usage).toSorted((some, other) => some.at - other.at)[0];
   if (earliest === undefined) return undefined;
-  const told = containers.map(([container, usage]) => ({ name: container, usage: usageQuantities(usage) }));
-  return { ...headOf(object, { target, registry }), ...timesOf(earliest), containers: told };
+  const containerMetrics = containers.map(([container, usage]) => ({ name: container, usage: usageQuantities(usage) }));
+  return { ...headOf(object, { target, registry }), ...timesOf(earliest), containers: containerMetrics };
 }
 
 function headOf(object: JsonObject, { target: { resource }, registry }: Pick<Call, 'target' | 'registry'>): JsonObject {

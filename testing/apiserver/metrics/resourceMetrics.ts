@@ -39,7 +39,7 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
   ['\\\\', '\\'],
 ]);
 
-/** Throws an error for a malformed line. `now` is the default timestamp of samples. */
+/** Parses the samples in a response. Throws an error for a malformed line. `now` is the default timestamp. */
 function samplesIn(text: string, now: number): Sample[] {
   const lines = text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'));
   return lines.map((line) => {
@@ -78,10 +78,7 @@ function readStart(point: Writable, { value }: Sample): void {
   point.startedAt = Math.trunc(value * MS);
 }
 
-/**
- * Returns the points in a response. Incomplete and zero points are dropped, together with all other containers of their
- * pod.
- */
+/** Returns the points in a response. If a point is incomplete or zero, all containers of its pod are omitted. */
 export function batchOf(text: string, node: string, now: number): Batch {
   const own = emptyPoint();
   const pods = new Map<string, Map<string, Writable>>();

@@ -4,7 +4,7 @@ import type { Batch, PodPoints, Point } from './resourceMetrics.ts';
 export interface Usage {
   /** CPU usage in nanoseconds per second. */
   readonly cpuNanos: number;
-  /** Bytes. */
+  /** The working set, in bytes. */
   readonly memory: number;
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -12,7 +12,7 @@ export interface Usage {
   readonly windowMs: number;
 }
 
-/** Minimum age at which the CPU time since the start of a container is used, in milliseconds. */
+/** Minimum age of a container at which its CPU time since the start is used, in milliseconds. */
 const MIN_AGE_MS = 10_000;
 
 export class UsageHistory {
@@ -31,12 +31,12 @@ export class UsageHistory {
     this.#before = before;
   }
 
-  /** Undefined without two points. */
+  /** Returns the usage of a node, or undefined if it has fewer than two points. */
   ofNode(name: string): Usage | undefined {
     return usage(this.#last.nodes.get(name), this.#before.nodes.get(name));
   }
 
-  /** The usage by container. Undefined if one of the containers has less than two points. */
+  /** Returns the usage by container. Undefined if any container has fewer than two points. */
   ofPod(namespace: string, name: string): ReadonlyMap<string, Usage> | undefined {
     const [last, before] = [this.#last, this.#before].map(({ pods }) => pods.get(`${namespace}/${name}`));
     if (last === undefined || [...last.keys()].some((container) => before?.get(container) === undefined))
@@ -57,7 +57,7 @@ export class UsageHistory {
       const age = point.at - point.startedAt;
       if (age < everyMs && age >= MIN_AGE_MS) return { ...point, at: point.startedAt, cpuNanos: 0 };
       const known = last?.get(name);
-      // A restarted container starts over.
+      // The counters of a restarted container start over.
       if (known === undefined || point.startedAt >= known.at) return undefined;
       return this.#beforeOf(point, known, before?.get(name));
     });
@@ -67,12 +67,12 @@ export class UsageHistory {
 /** Maps the values and drops undefined results. */
 function mapDefined<V, W>(
   all: ReadonlyMap<string, V>,
-  become: (name: string, value: V) => W | undefined,
+  mapValue: (name: string, value: V) => W | undefined,
 ): ReadonlyMap<string, W> {
   return new Map(
     [...all].flatMap(([name, value]) => {
-      const made = become(name, value);
-      return made === undefined ? [] : [[name, made] as const];
+      const mapped = mapValue(name, value);
+      return mapped === undefined ? [] : [[name, mapped] as const];
     }),
   );
 }

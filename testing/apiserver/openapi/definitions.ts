@@ -21,19 +21,19 @@ export function kindsOf(version?: string): Kind[] {
 
 /** Returns the schemas of the kinds and of all types in them, by name. */
 export function definitions(kinds: readonly Kind[], types: Types, refersTo: Reference): JsonObject {
-  const made = new Map<string, JsonObject>();
+  const schemas = new Map<string, JsonObject>();
   const queue = kinds.flatMap((kind) => {
     const type = types.kind(kind.group, kind.version, kind.kind);
     return type === undefined ? [] : [{ type, kind }];
   });
   const wanted: { type: ObjectType; kind?: Kind }[] = [...queue];
   for (const { type, kind } of wanted) {
-    if (made.has(type.name)) continue;
-    const told = kind === undefined ? {} : { 'x-kubernetes-group-version-kind': [{ ...kind }] };
-    made.set(type.name, { type: 'object', properties: propertiesOf(type, refersTo), ...told });
+    if (schemas.has(type.name)) continue;
+    const extensions = kind === undefined ? {} : { 'x-kubernetes-group-version-kind': [{ ...kind }] };
+    schemas.set(type.name, { type: 'object', properties: propertiesOf(type, refersTo), ...extensions });
     for (const name of type.fields) wanted.push(...typesIn(type.field(name)?.type).map((each) => ({ type: each })));
   }
-  return objectOf(made);
+  return objectOf(schemas);
 }
 
 function typesIn(type: Type | undefined): ObjectType[] {

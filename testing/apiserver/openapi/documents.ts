@@ -11,11 +11,11 @@ import { protobufOf } from './protobuf.ts';
 
 const INFO = { title: 'Kubernetes', version: `v${KUBERNETES_VERSION}.0` };
 const PROTOBUF = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
-/** The content type of a kube-apiserver's response, because `@` is not allowed in a media type. */
+/** The content type of the kube-apiserver's response, because `@` is not allowed in a media type. */
 const ANSWERED_PROTOBUF = PROTOBUF.replace('@', '.');
 const ROOT = '/openapi/v3';
 
-/** Undefined if the path is not an OpenAPI path. */
+/** Returns the OpenAPI document at a path. Undefined if the path is not an OpenAPI path. */
 export function openApi(pathname: string, accept: string, types: Types): PlainResponse | undefined {
   if (pathname === '/openapi/v2') return versionTwo(accept, types);
   if (pathname === ROOT || pathname === `${ROOT}/`)
@@ -59,8 +59,8 @@ function resourcePaths(version: string): JsonObject {
     own.map(({ group, version, kind, name, isNamespaced }) => {
       const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
       const path = `${root}${isNamespaced ? '/namespaces/{namespace}' : ''}/${name}`;
-      const told = { 'x-kubernetes-action': 'list', 'x-kubernetes-group-version-kind': { group, version, kind } };
-      return [path, { get: { ...told, responses: {} } }];
+      const extensions = { 'x-kubernetes-action': 'list', 'x-kubernetes-group-version-kind': { group, version, kind } };
+      return [path, { get: { ...extensions, responses: {} } }];
     }),
   );
 }

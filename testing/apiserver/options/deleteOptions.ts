@@ -49,8 +49,8 @@ export function deleteOptions(query: URLSearchParams, body: Body, types: Types):
 const conflictingOptions = (policy: string): Cause =>
   invalidValue('propagationPolicy', policy, 'orphanDependents and deletionPropagation cannot be both set');
 
-export function preconditionsOf(given: JsonObject): DeleteOptions['preconditions'] {
-  const [uid, resourceVersion] = [textAt(given, 'uid'), textAt(given, 'resourceVersion')];
+export function preconditionsOf(object: JsonObject): DeleteOptions['preconditions'] {
+  const [uid, resourceVersion] = [textAt(object, 'uid'), textAt(object, 'resourceVersion')];
   return { ...(uid === '' ? {} : { uid }), ...(resourceVersion === '' ? {} : { resourceVersion }) };
 }
 

@@ -22,7 +22,7 @@ export interface ListOptions {
 
 const MATCHES = ['Exact', 'NotOlderThan', ''] as const;
 
-/** Throws a `Failure` for invalid combinations. */
+/** Reads the options from the query. Throws a `Failure` for invalid combinations. */
 export function listOptions(query: URLSearchParams): ListOptions {
   const text = (name: string): string => query.get(name) ?? '';
   const sends = query.get('sendInitialEvents');
@@ -76,7 +76,7 @@ function watchCauses({ sendsInitialEvents, continue: from }: CheckedOptions, mat
 const unknownMatch = (match: string): Cause[] =>
   MATCHES.some((each) => each === match) ? [] : [notSupported('resourceVersionMatch', match, MATCHES)];
 
-/** Parses a whole number in a query. Undefined if missing. Throws a `Failure` if malformed. */
+/** Parses an integer in a query. Undefined if missing. Throws a `Failure` if malformed. */
 export function integer(text: string | null): number | undefined {
   if (text === null || text === '') return undefined;
   if (!/^[+-]?\d+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);

@@ -5,7 +5,7 @@ import { type Cause, invalid } from '../failures/failures.ts';
 import type { FieldValidation } from '../requests/body.ts';
 
 export interface WriteOptions {
-  /** Whether the write is validated and answered without being stored. */
+  /** Whether the write is validated without being stored. */
   readonly isDryRun: boolean;
   readonly fieldValidation: FieldValidation;
   /** The name of the field manager. Default: derived from the user agent. */
@@ -18,7 +18,7 @@ export type WriteKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions';
 
 const MAX_MANAGER_BYTES = 128;
 
-/** Throws a `Failure` with all problems. `isApply` is true for an apply patch. */
+/** Reads the options from the query. Throws a `Failure` with all problems. `isApply` is true for an apply patch. */
 export function writeOptions(query: URLSearchParams, kind: WriteKind, isApply = false): WriteOptions {
   const dryRun = query.getAll('dryRun');
   const fieldValidation = query.get('fieldValidation') ?? '';
@@ -29,14 +29,14 @@ export function writeOptions(query: URLSearchParams, kind: WriteKind, isApply = 
     ...(Buffer.byteLength(fieldManager ?? '') > MAX_MANAGER_BYTES ? [tooLong('fieldManager', MAX_MANAGER_BYTES)] : []),
     ...dryRun.filter((each) => each !== 'All').map((each) => notSupported('dryRun', each, ['All'])),
   ];
-  const asked = fieldValidationOf(fieldValidation);
-  if (asked === undefined)
+  const level = fieldValidationOf(fieldValidation);
+  if (level === undefined)
     causes.push(notSupported('fieldValidation', fieldValidation, ['', 'Ignore', 'Strict', 'Warn']));
-  if (asked === undefined || causes.length > 0) throw invalid({ group: 'meta.k8s.io', kind }, '', causes);
-  return { isDryRun: dryRun.length > 0, fieldValidation: asked, fieldManager, isForced };
+  if (level === undefined || causes.length > 0) throw invalid({ group: 'meta.k8s.io', kind }, '', causes);
+  return { isDryRun: dryRun.length > 0, fieldValidation: level, fieldManager, isForced };
 }
 
-/** A kube-apiserver's default is `Warn`. */
+/** The kube-apiserver's default is `Warn`. */
 function fieldValidationOf(text: string): FieldValidation | undefined {
   if (text === '') return 'Warn';
   return text === 'Ignore' || text === 'Warn' || text === 'Strict' ? text : undefined;

@@ -1,6 +1,6 @@
 /**
- * JSON patches (RFC 6902) as a kube-apiserver applies them (evanphx/json-patch). Replacing a missing field adds it, and
- * negative indexes count from the end.
+ * JSON patches (RFC 6902) as the kube-apiserver applies them (evanphx/json-patch). Replacing a missing field adds it,
+ * and negative indexes count from the end.
  */
 
 import { isJsonEqual } from '../../../base/values/isJsonEqual.ts';
@@ -9,7 +9,7 @@ import { kindOf } from '../decode/decodeError.ts';
 import { isList, isObject, type Json, type JsonList, objectOf } from '../json.ts';
 import { PatchError } from './patchError.ts';
 
-/** A kube-apiserver's message for every patch that cannot be applied. */
+/** The kube-apiserver's message for every patch that cannot be applied. */
 const REJECTED = 'the server rejected our request due to an error in our request';
 const MAX_OPERATIONS = 10_000;
 
@@ -34,17 +34,17 @@ function applyOperation(value: Json, operation: Json): Json {
     if (typeof found !== 'string') throw rejected();
     return found;
   };
-  const given = (isObject(operation) ? lookUp(operation, 'value') : undefined) ?? null;
+  const operand = (isObject(operation) ? lookUp(operation, 'value') : undefined) ?? null;
   const to = tokensOf(text('path'));
   switch (text('op')) {
     case 'add':
-      return changeAt(value, to, (within, key) => addAt(within, key, given));
+      return changeAt(value, to, (within, key) => addAt(within, key, operand));
     case 'replace':
-      return changeAt(value, to, (within, key) => replaceAt(within, key, given));
+      return changeAt(value, to, (within, key) => replaceAt(within, key, operand));
     case 'remove':
       return changeAt(value, to, removeAt);
     case 'test':
-      return testAt(value, to, given);
+      return testAt(value, to, operand);
     case 'copy': {
       const copy = valueAt(value, tokensOf(text('from')));
       return changeAt(value, to, (within, key) => addAt(within, key, copy));

@@ -20,7 +20,7 @@ export const indexOf = (list: JsonList, key: Json, mergeKey: string | undefined)
 
 interface Order {
   /** The order in the patch. */
-  readonly asked: JsonList;
+  readonly requested: JsonList;
   /**
    * The order before the patch. Entries that are not in the patch keep their positions among the others as far as
    * possible.
@@ -30,11 +30,11 @@ interface Order {
 }
 
 /** Sorts a merged list (`normalizeElementOrder`, `mergeSortedSlice`). */
-export function sortMergedList(merged: JsonList, { asked, known, mergeKey }: Order): JsonList {
-  const place = (list: JsonList) => (entry: Json) => indexOf(list, keyOf(entry, mergeKey), mergeKey);
-  const [askedAt, knownAt] = [place(asked), place(known)];
-  const ofPatch = merged.filter((entry) => askedAt(entry) >= 0).sort((a, b) => askedAt(a) - askedAt(b));
-  const ofServer = merged.filter((entry) => askedAt(entry) < 0).sort((a, b) => knownAt(a) - knownAt(b));
+export function sortMergedList(merged: JsonList, { requested, known, mergeKey }: Order): JsonList {
+  const indexIn = (list: JsonList) => (entry: Json) => indexOf(list, keyOf(entry, mergeKey), mergeKey);
+  const [requestedAt, knownAt] = [indexIn(requested), indexIn(known)];
+  const ofPatch = merged.filter((entry) => requestedAt(entry) >= 0).sort((a, b) => requestedAt(a) - requestedAt(b));
+  const ofServer = merged.filter((entry) => requestedAt(entry) < 0).sort((a, b) => knownAt(a) - knownAt(b));
   const ordered: Json[] = [];
   for (const entry of ofPatch) {
     const at = knownAt(entry);
@@ -44,18 +44,20 @@ export function sortMergedList(merged: JsonList, { asked, known, mergeKey }: Ord
   return [...ordered, ...ofServer];
 }
 
-/** Throws if the entries of a patch are in a different order than its `$setElementOrder`. */
-export function checkOrder(patch: JsonList, asked: JsonList, mergeKey: string | undefined): void {
-  if (patch.length === 0 || asked.length === 0) return;
+/** Throws a `PatchError` if the entries of a patch are in a different order than its `$setElementOrder`. */
+export function checkOrder(patch: JsonList, requested: JsonList, mergeKey: string | undefined): void {
+  if (patch.length === 0 || requested.length === 0) return;
   const entries = patch.filter((entry) => !isDirective(entry));
   let next = 0;
-  for (const each of asked) {
+  for (const each of requested) {
     const entry = entries[next];
     if (entry !== undefined && isJsonEqual(keyOf(entry, mergeKey), keyOf(each, mergeKey))) next += 1;
   }
   if (next >= entries.length) return;
-  const [given, order] = [patch, asked].map(goText);
-  throw new PatchError(`The order in patch list:\n${given}\n doesn't match $setElementOrder list:\n${order}\n`);
+  const [patchOrder, requestedOrder] = [patch, requested].map(goText);
+  throw new PatchError(
+    `The order in patch list:\n${patchOrder}\n doesn't match $setElementOrder list:\n${requestedOrder}\n`,
+  );
 }
 
 const isDirective = (entry: Json): entry is JsonObject => isObject(entry) && Object.hasOwn(entry, '$patch');

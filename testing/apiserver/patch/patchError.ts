@@ -1,9 +1,9 @@
-/** A patch cannot be applied. */
+/** The error of a patch that cannot be applied. */
 export class PatchError extends Error {
   override readonly name = 'PatchError';
   /**
-   * The status code of a kube-apiserver (`interpretStrategicMergePatchError`), which treats most of these errors as its
-   * own.
+   * The status code of the kube-apiserver (`interpretStrategicMergePatchError`), which treats most of these errors as
+   * its own.
    */
   readonly code: 400 | 413 | 422 | 500;
 

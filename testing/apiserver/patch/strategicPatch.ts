@@ -23,8 +23,8 @@ export function strategicPatch(original: JsonObject, patch: JsonObject, type: Ob
   const fields = new Map(Object.entries(original));
   const changes = new Map(Object.entries(patch));
   retainKeys(fields, changes);
-  for (const [name, asked] of [...changes]) {
-    if (name.startsWith(SET_ORDER)) setOrder(name.slice(SET_ORDER.length), asked, { fields, changes, type });
+  for (const [name, requested] of [...changes]) {
+    if (name.startsWith(SET_ORDER)) setOrder(name.slice(SET_ORDER.length), requested, { fields, changes, type });
   }
   for (const [name, change] of changes) {
     if (name.startsWith(SET_ORDER)) continue;
@@ -74,36 +74,36 @@ function mergeLists(original: JsonList, patch: JsonList, field: Field): JsonList
   if (!isObject(original[0] ?? patch[0])) {
     const both = [...original, ...patch];
     const once = both.filter((each, index) => both.indexOf(each) === index);
-    return sortMergedList(once, { asked: patch, known: original, mergeKey: undefined });
+    return sortMergedList(once, { requested: patch, known: original, mergeKey: undefined });
   }
   const { mergeKey } = field;
   if (mergeKey === undefined) throw new PatchError('cannot merge lists without merge key');
-  const { known, asked } = applyListDirectives(original, patch, mergeKey);
-  return sortMergedList(mergeEntries(known, asked, mergeKey, field), { asked, known, mergeKey });
+  const { known, requested } = applyListDirectives(original, patch, mergeKey);
+  return sortMergedList(mergeEntries(known, requested, mergeKey, field), { requested, known, mergeKey });
 }
 
 /** Applies the directives in a list patch, which delete single entries or all. */
 function applyListDirectives(original: JsonList, patch: JsonList, mergeKey: string) {
-  const asked: Json[] = [];
+  const requested: Json[] = [];
   let known = original;
   let replaces = false;
   for (const entry of patch) {
     const directive = isObject(entry) ? lookUp(entry, DIRECTIVE) : undefined;
-    if (directive === undefined) asked.push(entry);
+    if (directive === undefined) requested.push(entry);
     else if (directive === 'delete') known = known.filter((each) => !isSameEntry(each, entry, mergeKey));
     else if (directive === 'replace') replaces = true;
     else if (directive === 'merge') throw new PatchError('merging lists cannot yet be specified in the patch');
     else throw new PatchError(`unknown patch type: ${goText(directive)} in map: ${goText(entry)}`);
   }
-  return replaces ? { known: asked, asked: [] } : { known, asked };
+  return replaces ? { known: requested, requested: [] } : { known, requested };
 }
 
 const isSameEntry = (one: Json, other: Json, mergeKey: string): boolean =>
   isJsonEqual(keyOf(one, mergeKey), keyOf(other, mergeKey));
 
-function mergeEntries(known: JsonList, asked: JsonList, mergeKey: string, { type }: Field): JsonList {
+function mergeEntries(known: JsonList, requested: JsonList, mergeKey: string, { type }: Field): JsonList {
   const entries = [...known];
-  for (const entry of asked) {
+  for (const entry of requested) {
     const at = indexOf(entries, keyOf(entry, mergeKey), mergeKey);
     const before = entries[at];
     if (isObject(before) && isObject(entry)) entries[at] = strategicPatch(before, entry, entryTypeOf(type));
@@ -119,15 +119,16 @@ interface Ordered {
 }
 
 /** Merges the list of a `$setElementOrder` directive in that order. */
-function setOrder(name: string, asked: Json, { fields, changes, type }: Ordered): void {
+function setOrder(name: string, requested: Json, { fields, changes, type }: Ordered): void {
   const [before, change] = [fields.get(name), changes.get(name)];
   const field = type?.field(name);
-  if (!isList(asked)) throw new PatchError('invalid patch format of setElementOrder list', 400);
+  if (!isList(requested)) throw new PatchError('invalid patch format of setElementOrder list', 400);
   const mergeKey = field?.mergeKey;
-  checkOrder(isList(change) ? change : [], asked, mergeKey);
+  checkOrder(isList(change) ? change : [], requested, mergeKey);
   const both = change === undefined ? before : mergeField(before, change, field);
   changes.delete(name);
-  if (isList(both)) fields.set(name, sortMergedList(both, { asked, known: isList(before) ? before : [], mergeKey }));
+  if (isList(both))
+    fields.set(name, sortMergedList(both, { requested, known: isList(before) ? before : [], mergeKey }));
 }
 
 function deleteFrom(fields: Map<string, Json>, name: string, gone: Json): void {

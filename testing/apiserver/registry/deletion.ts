@@ -25,17 +25,20 @@ export interface DeletionResult {
   readonly isGone: boolean;
 }
 
-/** Throws a `Failure` if the object does not exist or does not match the preconditions. */
-export function deleteObject(registry: Registry, place: ObjectLocation, how: DeletionOptions): DeletionResult {
-  const before = registry.get(place);
-  checkPreconditions(place, before, how.preconditions);
+/**
+ * Deletes an object, or marks it as being deleted. Throws a `Failure` if it does not exist or does not match the
+ * preconditions.
+ */
+export function deleteObject(registry: Registry, location: ObjectLocation, how: DeletionOptions): DeletionResult {
+  const before = registry.get(location);
+  checkPreconditions(location, before, how.preconditions);
   const step = nextStep(before, how, registry.clock.now());
   if (step === undefined) return { object: before, isGone: false };
   const { object, remains } = step;
   const isChanged = !isJsonEqual(object, before);
-  const marked = how.isDryRun || !isChanged ? object : registry.store.put(storedAs(place.resource), object);
+  const marked = how.isDryRun || !isChanged ? object : registry.store.put(storedAs(location.resource), object);
   if (remains) return { object: marked, isGone: false };
-  return { object: how.isDryRun ? marked : registry.store.remove(storedAs(place.resource), marked), isGone: true };
+  return { object: how.isDryRun ? marked : registry.store.remove(storedAs(location.resource), marked), isGone: true };
 }
 
 /**
@@ -72,11 +75,11 @@ function checkPreconditions(
 ): void {
   const had = metadataOf(before);
   const about = { ...resource, name: resource.kind };
-  const differs = (what: string, asked: string, has = '', might = ''): Failure =>
+  const differs = (what: string, expected: string, actual = '', change = ''): Failure =>
     conflict(
       about,
       name,
-      `the ${what} in the precondition (${asked}) does not match the ${what} in record (${has}). The object might have been ${might}`,
+      `the ${what} in the precondition (${expected}) does not match the ${what} in record (${actual}). The object might have been ${change}`,
     );
   if (uid !== undefined && uid !== had.uid) throw differs('UID', uid, had.uid, 'deleted and then recreated');
   if (resourceVersion !== undefined && resourceVersion !== had.resourceVersion)

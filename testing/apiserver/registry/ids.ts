@@ -9,7 +9,7 @@ export interface Ids {
   suffix(): string;
 }
 
-/** Without vowels, to avoid words (`util/rand` of apimachinery). */
+/** The alphabet has no vowels, so that suffixes do not form words (`util/rand` of apimachinery). */
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 const SUFFIX = 5;
 const LONGEST_PREFIX = 63 - SUFFIX;

@@ -48,7 +48,7 @@ export class Registry implements RegistryContext {
   readonly store = new Store();
   readonly clock: TimerClock;
   readonly ids: Ids;
-  /** The enabled feature gates. May be changed at any time. */
+  /** The enabled feature gates. Can be changed at any time. */
   readonly features = new Set<DisabledFeature>();
 
   constructor(clock: TimerClock, ids: Ids) {
@@ -56,15 +56,15 @@ export class Registry implements RegistryContext {
     this.ids = ids;
   }
 
-  /** Throws a `Failure` if the object does not exist. */
+  /** Returns an object. Throws a `Failure` if it does not exist. */
   get({ resource, namespace, name }: ObjectLocation): JsonObject {
     const found = this.store.get(storedAs(resource), namespace, name);
     if (found === undefined) throw notFound(resource, name);
     return found;
   }
 
-  create(resource: Resource, given: JsonObject, { strategy, isDryRun, admit }: WriteInput): JsonObject {
-    const named = this.#withGeneratedName(given);
+  create(resource: Resource, requested: JsonObject, { strategy, isDryRun, admit }: WriteInput): JsonObject {
+    const named = this.#withGeneratedName(requested);
     const admitted = admit(named, undefined);
     const object = withMetadata(strategy.created(admitted, this), {
       uid: this.ids.uid(),
@@ -88,18 +88,22 @@ export class Registry implements RegistryContext {
     return isDryRun ? object : this.store.put(storedAs(resource), object);
   }
 
-  /** Writes the result of `change`. `before` is undefined if the object does not exist. */
-  update(place: ObjectLocation, change: (before: JsonObject | undefined) => JsonObject, how: WriteInput): WriteResult {
-    const { resource, namespace, name } = place;
+  /** Writes the result of `change`, whose argument is undefined if the object does not exist. */
+  update(
+    location: ObjectLocation,
+    change: (before: JsonObject | undefined) => JsonObject,
+    how: WriteInput,
+  ): WriteResult {
+    const { resource, namespace, name } = location;
     const before = this.store.get(storedAs(resource), namespace, name);
     if (before === undefined) {
       if (!how.strategy.createsOnUpdate) throw notFound(resource, name);
-      checkUid(place, {}, how.uid);
+      checkUid(location, {}, how.uid);
       return { object: this.create(resource, change(undefined), how), isCreated: true };
     }
-    checkUid(place, before, how.uid);
+    checkUid(location, before, how.uid);
     const changed = how.admit(change(before), before);
-    const object = this.#validatedUpdate(place, changed, before, how.strategy);
+    const object = this.#validatedUpdate(location, changed, before, how.strategy);
     return { object: how.isDryRun ? object : this.#store(resource, object, before, how.strategy), isCreated: false };
   }
 
@@ -124,7 +128,7 @@ export class Registry implements RegistryContext {
       isNamespaced: resource.isNamespaced,
       name: () => [],
     });
-    // A kube-apiserver validates metadata for all kinds and again for each kind, so its causes are repeated.
+    // The kube-apiserver validates metadata once for all kinds and again for each kind, so its causes occur twice.
     requireNoCauses(resource, name, [
       ...asNew,
       ...meta,

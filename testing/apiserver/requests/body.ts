@@ -1,4 +1,4 @@
-/** Reads the object in a request body, with the error messages of a kube-apiserver (`endpoints/handlers`). */
+/** Reads the object in a request body, with the error messages of the kube-apiserver (`endpoints/handlers`). */
 import { messageOf } from '../../../base/failure.ts';
 import { decode } from '../decode/decode.ts';
 import { DecodeError, kindOf } from '../decode/decodeError.ts';
@@ -30,7 +30,7 @@ export function bodyOf({ body, headers }: ApiRequest, { kind }: Pick<Resource, '
   }
 }
 
-/** The treatment of unknown fields. A kube-apiserver warns by default. */
+/** The treatment of unknown fields. The kube-apiserver warns by default. */
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
 export interface ReadObject {
@@ -44,16 +44,16 @@ type Expected = Pick<Resource, 'group' | 'version' | 'kind'>;
 /** Reads an object of a kind. A missing kind or version defaults to the expected one. Throws a `Failure`. */
 export function readObject(body: Body, expected: Expected, types: Types, validation: FieldValidation): ReadObject {
   const value = parseObject(body, expected);
-  const given = { kind: textAt(value, 'kind') || expected.kind, version: textAt(value, 'apiVersion') };
+  const typeMeta = { kind: textAt(value, 'kind') || expected.kind, version: textAt(value, 'apiVersion') };
   const apiVersion = groupVersion(expected);
-  const version = given.version || apiVersion;
+  const version = typeMeta.version || apiVersion;
   const refused = (why: string): Failure =>
     badRequest(
-      `${given.kind} in version "${version.slice(version.indexOf('/') + 1)}" cannot be handled as a ${expected.kind}: ${why}`,
+      `${typeMeta.kind} in version "${version.slice(version.indexOf('/') + 1)}" cannot be handled as a ${expected.kind}: ${why}`,
     );
-  if (given.kind !== expected.kind || version !== apiVersion)
+  if (typeMeta.kind !== expected.kind || version !== apiVersion)
     throw refused(
-      `no kind "${given.kind}" is registered for version "${version}" in scheme "pkg/api/legacyscheme/scheme.go:30"`,
+      `no kind "${typeMeta.kind}" is registered for version "${version}" in scheme "pkg/api/legacyscheme/scheme.go:30"`,
     );
   try {
     const twice = isYaml(body) ? [] : duplicateFields(body.text, value);

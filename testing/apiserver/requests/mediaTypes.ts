@@ -5,7 +5,7 @@ import type { Json } from '../json.ts';
 
 const PROTOBUF = 'application/vnd.kubernetes.protobuf';
 
-/** Whether a body is binary. */
+/** Whether the content type is that of protobuf. */
 export const isProtobuf = (contentType = ''): boolean => mediaTypeOf(contentType) === PROTOBUF;
 
 const mediaTypeOf = (contentType: string): string => (contentType.split(';')[0] ?? '').trim().toLowerCase();

@@ -5,25 +5,25 @@ const STATUS_VERBS: readonly Verb[] = ['get', 'patch', 'update'];
 
 type ResourceInput = Pick<Resource, 'name' | 'kind'> & Partial<Resource>;
 
-const resource = (group: string, version: string, given: ResourceInput): Resource => ({
+const resource = (group: string, version: string, input: ResourceInput): Resource => ({
   group,
   version,
-  singular: given.kind.toLowerCase(),
+  singular: input.kind.toLowerCase(),
   isNamespaced: false,
   verbs: STORED_VERBS,
   shortNames: [],
   categories: [],
   subresources: [],
-  ...given,
+  ...input,
 });
 
 const status = (kind: string): Subresource => ({ name: 'status', kind, verbs: STATUS_VERBS });
-/** The verbs of connections to a node. */
+/** The verbs of subresources that connect to a node. */
 const CONNECTED_VERBS: readonly Verb[] = ['create', 'get'];
 const PROXIED_VERBS: readonly Verb[] = ['create', 'delete', 'get', 'patch', 'update'];
 const POLICY = { group: 'policy', version: 'v1' };
 const AUTHENTICATION = { group: 'authentication.k8s.io', version: 'v1' };
-/** A resource that is answered and never stored. */
+/** Returns a review resource, whose objects are never stored. */
 const review = (group: string, name: string, kind: string): Resource =>
   resource(group, 'v1', { name, kind, verbs: ['create'] });
 
@@ -31,7 +31,7 @@ const core = [
   { name: 'bindings', kind: 'Binding', isNamespaced: true, verbs: ['create'] },
   { name: 'configmaps', kind: 'ConfigMap', isNamespaced: true, shortNames: ['cm'] },
   { name: 'events', kind: 'Event', isNamespaced: true, shortNames: ['ev'] },
-  // A collection of namespaces cannot be deleted.
+  // Namespaces do not support `deletecollection`.
   {
     name: 'namespaces',
     kind: 'Namespace',

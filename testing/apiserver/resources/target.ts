@@ -34,17 +34,17 @@ function decodeOrUndefined(part: string): string | undefined {
   }
 }
 
-/** Undefined if nothing is served at the path. */
+/** Returns the target of a path. Undefined if nothing is served there. */
 export function targetOf(pathname: string): Target | undefined {
   const path = pathOf(pathname);
   if (path === undefined) return undefined;
   const { group, version, rest } = path;
-  // A namespace is an object and also contains objects.
+  // The path of a namespace is also the prefix of the paths of its objects.
   const isWithin = rest[0] === 'namespaces' && rest[2] !== undefined && isResource(path, rest[2]);
   const [namespace, [plural = '', name, below, ...more]] = isWithin ? [rest[1], rest.slice(2)] : [undefined, rest];
   const resource = resourceNamed(group, version, plural);
   if (resource === undefined || more.length > 0) return undefined;
-  // Across all namespaces only the collection is served.
+  // Requests across all namespaces can only address the collection.
   if (isWithin ? !resource.isNamespaced : resource.isNamespaced && name !== undefined) return undefined;
   const subresource = resource.subresources.find((each) => each.name === below);
   return below !== undefined && subresource === undefined ? undefined : { resource, namespace, name, subresource };

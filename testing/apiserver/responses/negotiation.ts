@@ -20,10 +20,10 @@ export function representationOf(accept: string, query: URLSearchParams): Repres
   for (const clause of accept === '' ? ['*/*'] : accept.split(',')) {
     const [type = '', ...parameters] = clause.split(';').map((part) => part.trim());
     const mediaType = mediaTypeOf(type);
-    const asked = new Map(parameters.map((each) => pairOf(each)));
-    const as = shapeOf(asked);
+    const options = new Map(parameters.map((each) => pairOf(each)));
+    const as = shapeOf(options);
     isOther ||= mediaType !== undefined && as === undefined;
-    const version = asked.get('v') === 'v1beta1' ? 'v1beta1' : 'v1';
+    const version = options.get('v') === 'v1beta1' ? 'v1beta1' : 'v1';
     if (mediaType !== undefined && as !== undefined) return { mediaType, as, version, isPretty };
   }
   if (isOther) throw new Failure(406, 'NotAcceptable', `only the following media types are accepted: ${ACCEPTED}`);

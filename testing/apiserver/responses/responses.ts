@@ -61,13 +61,13 @@ export const watchResponse = (watch: Watch, call: Call, form: Representation): A
     }, end),
 });
 
-/** The response to a request that is forwarded to a node. A client in memory only gets the 503. */
+/** Returns the response to a request that is forwarded to a node. In-memory clients only get the 503. */
 export const forwardResponse = (forward: Forward): ApiResponse => {
   const { status } = unavailable('error trying to reach service: nodes are reached only over connections');
   return { ...objectResponse(status.code, jsonOf(status), PLAIN_JSON), forward };
 };
 
-/** The response for an error. */
+/** Returns the response for an error. */
 export function errorResponse(error: unknown, form: Representation): ApiResponse {
   const { status } = error instanceof Failure ? error : internalFailure(error);
   const answer = objectResponse(status.code, jsonOf(status), { ...form, as: 'object' });

@@ -101,9 +101,9 @@ export class Types {
   }
 
   named(name: string): ObjectType {
-    const made = this.#types.get(name) ?? this.#createType(name);
-    this.#types.set(name, made);
-    return made;
+    const type = this.#types.get(name) ?? this.#createType(name);
+    this.#types.set(name, type);
+    return type;
   }
 
   #createType(name: string): ObjectType {
@@ -113,9 +113,9 @@ export class Types {
       const known = fields.get(each);
       const written = own.get(each);
       if (known !== undefined || written === undefined) return known;
-      const made = this.#field(written);
-      fields.set(each, made);
-      return made;
+      const created = this.#field(written);
+      fields.set(each, created);
+      return created;
     };
     let requiredFields: readonly string[] | undefined;
     const numbered = new Map([...own].flatMap(([each, { number }]) => (number === undefined ? [] : [[number, each]])));

@@ -13,7 +13,7 @@ const VERSION = 'meta.k8s.io/v1';
 export const continueToken = ({ revision, after }: ContinueFrom): string =>
   Buffer.from(JSON.stringify({ v: VERSION, rv: revision, start: `${after}\0` })).toString('base64url');
 
-/** Throws a `Failure` for a token that this server has not issued. */
+/** Parses a token. Throws a `Failure` if this server did not issue it. */
 export function readContinueToken(token: string): ContinueFrom {
   const text = Buffer.from(token, 'base64url').toString('latin1');
   const value = parseToken(text);

@@ -6,7 +6,7 @@ import { type JsonObject, objectAt } from '../json.ts';
 import type { ListOptions } from '../options/listOptions.ts';
 import type { Strategy } from '../registry/strategy.ts';
 
-/** Throws a `Failure` for a malformed selector. */
+/** Returns a function that selects objects by their labels and fields. Throws a `Failure` for a malformed selector. */
 export function selectorOf(
   { labelSelector, fieldSelector }: Pick<ListOptions, 'labelSelector' | 'fieldSelector'>,
   { fields, unknownField }: Pick<Strategy, 'fields' | 'unknownField'>,

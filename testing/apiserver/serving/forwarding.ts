@@ -49,7 +49,7 @@ interface ForwardedRequest {
 
 /** Forwards a request and its response. Returns a response to send instead, if there is one. */
 export async function forward(
-  askNode: SendToNode,
+  sendToNode: SendToNode,
   { kind, node, path, pod }: Forward,
   { method, headers, body, signal }: ForwardedRequest,
   response: Sink,
@@ -57,17 +57,18 @@ export async function forward(
   if (kind !== 'log' && kind !== 'proxy') return errorResponse(badRequest('Upgrade request required'), PLAIN_JSON);
   const isLog = kind === 'log';
   const own = { method: isLog ? 'GET' : method, path, headers: isLog ? {} : headers, signal };
-  let answered: Awaited<ReturnType<SendToNode>>;
+  let nodeResponse: Awaited<ReturnType<SendToNode>>;
   try {
-    answered = await askNode(node, body.length === 0 ? own : { ...own, body });
+    nodeResponse = await sendToNode(node, body.length === 0 ? own : { ...own, body });
   } catch (error) {
     return errorResponse(connectionFailure(error, isLog, path), PLAIN_JSON);
   }
-  const { statusCode = 0 } = answered.response;
-  if (isLog && statusCode !== OK) return errorResponse(await failureOfLog(answered.response, pod ?? ''), PLAIN_JSON);
-  response.writeHead(statusCode, isLog ? { 'content-type': 'text/plain' } : responseHeaders(answered.response));
+  const { statusCode = 0 } = nodeResponse.response;
+  if (isLog && statusCode !== OK)
+    return errorResponse(await failureOfLog(nodeResponse.response, pod ?? ''), PLAIN_JSON);
+  response.writeHead(statusCode, isLog ? { 'content-type': 'text/plain' } : responseHeaders(nodeResponse.response));
   response.flushHeaders?.();
-  await pipeline(answered.response, response, { signal });
+  await pipeline(nodeResponse.response, response, { signal });
   return undefined;
 }
 
@@ -85,15 +86,15 @@ const responseHeaders = ({ headers }: IncomingMessage): OutgoingHttpHeaders =>
 
 /** The error for a failed log request (`GenericHttpResponseChecker` of apiserver). */
 async function failureOfLog(response: IncomingMessage, pod: string): Promise<Failure> {
-  const said = await text(response);
+  const responseText = await text(response);
   const { statusCode = 0 } = response;
-  if (statusCode === 400) return badRequest(said);
+  if (statusCode === 400) return badRequest(responseText);
   if (statusCode === 500) {
-    const causes = [{ reason: '', message: said }];
-    return new Failure(statusCode, 'InternalError', `Internal error occurred: ${said}`, { causes });
+    const causes = [{ reason: '', message: responseText }];
+    return new Failure(statusCode, 'InternalError', `Internal error occurred: ${responseText}`, { causes });
   }
   const about = { name: pod, kind: 'pods/log' };
   if (statusCode === 404)
     return new Failure(404, 'NotFound', `the server could not find the requested resource ( pods/log ${pod})`, about);
-  return new Failure(statusCode, '', `the server responded with the status code ${statusCode}: ${said}`, about);
+  return new Failure(statusCode, '', `the server responded with the status code ${statusCode}: ${responseText}`, about);
 }

@@ -1,6 +1,6 @@
 /** Sends requests to kubelets over TLS with a client certificate of the server. */
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
-import { request as ask, type RequestOptions } from 'node:https';
+import { request as httpsRequest, type RequestOptions } from 'node:https';
 import type { Duplex } from 'node:stream';
 import type { NodeAddress } from '../connect/forward.ts';
 import type { Authority } from './authority.ts';
@@ -30,12 +30,12 @@ export interface NodeResponse {
   readonly head: Buffer;
 }
 
-/** Rejects with the reason if the node cannot be reached. */
+/** Sends a request to a node's kubelet. Rejects with the reason if it cannot be reached. */
 export type SendToNode = (node: NodeAddress, request: NodeRequest) => Promise<NodeResponse>;
 
 const SELF = { name: 'kube-apiserver-kubelet-client', groups: ['system:masters'] };
 const ADDRESS_TYPES = ['InternalIP', 'ExternalIP', 'Hostname'];
-/** Connection timeout of a kube-apiserver, in milliseconds. */
+/** Connection timeout of the kube-apiserver, in milliseconds. */
 const CONNECT_MS = 30_000;
 
 export function nodeClient(
@@ -54,17 +54,17 @@ export function nodeClient(
 
 function sendRequest(options: RequestOptions, body: string | Uint8Array = ''): Promise<NodeResponse> {
   const { promise, resolve, reject } = Promise.withResolvers<NodeResponse>();
-  const asked = ask({ ...options, timeout: CONNECT_MS });
-  asked.on('error', reject);
-  const late = () => asked.destroy(new Error(`dial tcp ${options.host}:${options.port}: i/o timeout`));
-  asked.on('timeout', late);
-  asked.on('socket', (socket) => socket.once('secureConnect', () => asked.off('timeout', late)));
-  asked.on('upgrade', (response, socket, head) => {
-    // The caller handles the end of the connection.
+  const clientRequest = httpsRequest({ ...options, timeout: CONNECT_MS });
+  clientRequest.on('error', reject);
+  const onTimeout = () => clientRequest.destroy(new Error(`dial tcp ${options.host}:${options.port}: i/o timeout`));
+  clientRequest.on('timeout', onTimeout);
+  clientRequest.on('socket', (socket) => socket.once('secureConnect', () => clientRequest.off('timeout', onTimeout)));
+  clientRequest.on('upgrade', (response, socket, head) => {
+    // The caller handles errors and the end of the connection.
     socket.on('error', () => {});
     resolve({ response, socket, head });
   });
-  asked.on('response', (response) => resolve({ response, head: Buffer.alloc(0) }));
-  asked.end(body);
+  clientRequest.on('response', (response) => resolve({ response, head: Buffer.alloc(0) }));
+  clientRequest.end(body);
   return promise;
 }

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 
 /** Copies in both directions with backpressure until one side is closed, and then closes the other one. */
 export async function pipeBothWays(one: Duplex, other: Duplex): Promise<void> {
-  const over = [one, other].map(
+  const closed = [one, other].map(
     (side) => new Promise<void>((resolve) => side.on('error', () => {}).once('close', () => resolve())),
   );
   one.pipe(other).pipe(one);
@@ -11,5 +11,5 @@ export async function pipeBothWays(one: Duplex, other: Duplex): Promise<void> {
     [other, one],
   ] as const)
     side.once('close', () => (peer.writableFinished ? peer.destroy() : peer.end(() => peer.destroy())));
-  await Promise.all(over);
+  await Promise.all(closed);
 }

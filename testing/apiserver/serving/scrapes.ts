@@ -6,25 +6,25 @@ import { type Batch, batchOf } from '../metrics/resourceMetrics.ts';
 import { metadataOf } from '../store/metadata.ts';
 import type { SendToNode } from './nodeClient.ts';
 
-/** The time limit of a node's response, in milliseconds. */
+/** Timeout of a node's response, in milliseconds. */
 const TIMEOUT_MS = 10_000;
 /** Maximum size of a response, in characters. */
 const MAX_CHARACTERS = 64 * 2 ** 20;
 const OK = 200;
 
 /** Scrapes every node every `everyMs` milliseconds until the returned function is called. */
-export function scrapeNodes(api: Api, askNode: SendToNode, everyMs: number): () => void {
+export function scrapeNodes(api: Api, sendToNode: SendToNode, everyMs: number): () => void {
   const { clock } = api.registry;
   const end = new AbortController();
   let timer: unknown;
   const scrape = async () => {
     const nodes = api.registry.store.list('/nodes').map(([, node]) => metadataOf(node).name ?? '');
-    const told = await Promise.all(nodes.map((name) => scrapeNode(api, askNode, name, end.signal)));
+    const batches = await Promise.all(nodes.map((name) => scrapeNode(api, sendToNode, name, end.signal)));
     if (end.signal.aborted) return;
     api.usages.store(
       {
-        nodes: new Map(told.flatMap((batch) => [...batch.nodes])),
-        pods: new Map(told.flatMap((batch) => [...batch.pods])),
+        nodes: new Map(batches.flatMap((batch) => [...batch.nodes])),
+        pods: new Map(batches.flatMap((batch) => [...batch.pods])),
       },
       everyMs,
     );
@@ -39,17 +39,17 @@ export function scrapeNodes(api: Api, askNode: SendToNode, everyMs: number): () 
 
 const EMPTY_BATCH: Batch = { nodes: new Map(), pods: new Map() };
 
-/** Returns an empty batch if a node does not respond as expected. */
-async function scrapeNode(api: Api, askNode: SendToNode, name: string, ended: AbortSignal): Promise<Batch> {
+/** Scrapes a node. Returns an empty batch if the node does not respond as expected. */
+async function scrapeNode(api: Api, sendToNode: SendToNode, name: string, ended: AbortSignal): Promise<Batch> {
   const { clock, store } = api.registry;
   const late = new AbortController();
   const timer = clock.setTimeout(() => late.abort(new Error('it has not answered in time')), TIMEOUT_MS);
   try {
     const signal = AbortSignal.any([late.signal, ended]);
-    const asked = { method: 'GET', path: '/metrics/resource', headers: {}, signal };
-    const { response, socket } = await askNode(nodeAddress(name, store), asked);
-    const said = socket === undefined && response.statusCode === OK ? await readAll(response) : undefined;
-    if (said !== undefined) return batchOf(said, name, clock.now());
+    const nodeRequest = { method: 'GET', path: '/metrics/resource', headers: {}, signal };
+    const { response, socket } = await sendToNode(nodeAddress(name, store), nodeRequest);
+    const metrics = socket === undefined && response.statusCode === OK ? await readAll(response) : undefined;
+    if (metrics !== undefined) return batchOf(metrics, name, clock.now());
     socket?.destroy();
     response.destroy();
     return EMPTY_BATCH;

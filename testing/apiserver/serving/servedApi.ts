@@ -9,7 +9,7 @@ import { serve } from './server.ts';
 export interface ServeApiOptions {
   /** Default: any free port. */
   readonly port?: number;
-  /** Maximum number of concurrent requests per connection. The default of 100 is that of a kube-apiserver. */
+  /** Maximum number of concurrent requests per connection. The default of 100 is that of the kube-apiserver. */
   readonly maxConcurrentStreams?: number;
   /** Options for reaching nodes, for `kubectl exec`, `logs` and the like. */
   readonly nodes?: NodeClientOptions;

@@ -30,23 +30,23 @@ export interface ServeOptions {
 
 export interface RunningServer {
   readonly port: number;
-  /** Closes all connections. */
+  /** Stops the server and closes all connections. */
   close(): Promise<void>;
 }
 
-/** A kube-apiserver's default of `http2-max-streams-per-connection`. */
+/** The kube-apiserver's default of `http2-max-streams-per-connection`. */
 const STREAMS = 100;
 
 /**
- * Size limit of a request's target and headers over HTTP/1.1, in bytes (`DefaultMaxHeaderBytes` of `net/http` in Go). The
- * target of `kubectl exec` contains the whole command.
+ * Size limit of a request's target and headers over HTTP/1.1, in bytes (`DefaultMaxHeaderBytes` of `net/http` in Go).
+ * The target of `kubectl exec` contains the whole command.
  */
 const MAX_HEADER_BYTES = 1 << 20;
 
-/** Maximum number of connections. The nodes of a benchmark need some thousands. */
+/** Maximum number of connections. The nodes of a benchmark need a few thousand. */
 const MAX_CONNECTIONS = 65_536;
 
-/** Serves on loopback. */
+/** Starts a server on the loopback interface. */
 export async function serve(
   api: Api,
   { port = 0, tls, maxConcurrentStreams = STREAMS, sendToNode }: ServeOptions = {},
@@ -66,7 +66,10 @@ export async function serve(
       : createSecureServer(secure, listener);
   guardConnections(server, { maxConnections: connectionLimit(MAX_CONNECTIONS) });
   if (sendToNode !== undefined)
-    server.on('upgrade', (...asked: [IncomingMessage, Socket, Buffer]) => void upgrade(api, asked, sendToNode));
+    server.on(
+      'upgrade',
+      (...upgradeRequest: [IncomingMessage, Socket, Buffer]) => void upgrade(api, upgradeRequest, sendToNode),
+    );
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
     sockets.add(socket);
@@ -104,33 +107,33 @@ interface Outgoing extends Sink {
 const CLIENT_DISCONNECTED = new Error('the client has gone');
 
 /** Handles a request. The connection is cut if there is no response. */
-async function handleRequest(api: Api, request: Incoming, response: Outgoing, askNode?: SendToNode): Promise<void> {
+async function handleRequest(api: Api, request: Incoming, response: Outgoing, sendToNode?: SendToNode): Promise<void> {
   const gone = new AbortController();
   response.on('close', () => gone.abort(CLIENT_DISCONNECTED));
   try {
-    const asked = await read(request, api.registry.clock.now());
-    let told: ApiResponse | undefined = await api.respond(asked);
-    if (askNode !== undefined && 'forward' in told && told.forward !== undefined) {
-      const { method, body } = asked;
+    const apiRequest = await read(request, api.registry.clock.now());
+    let answer: ApiResponse | undefined = await api.respond(apiRequest);
+    if (sendToNode !== undefined && 'forward' in answer && answer.forward !== undefined) {
+      const { method, body } = apiRequest;
       const headers = headersFor(request.headers, request.socket.remoteAddress);
-      told = await forward(askNode, told.forward, { method, body, headers, signal: gone.signal }, response);
+      answer = await forward(sendToNode, answer.forward, { method, body, headers, signal: gone.signal }, response);
     }
-    // Do not start a watch for a client that has disconnected, because nothing would stop it.
-    if (told !== undefined && !gone.signal.aborted) send(told, request.method === 'HEAD', response);
+    // A watch for a client that has disconnected would never stop, so do not start one.
+    if (answer !== undefined && !gone.signal.aborted) send(answer, request.method === 'HEAD', response);
   } catch (cause) {
     response.destroy(new Error('the answer was cut', { cause }));
   }
 }
 
 /** Forwards an upgrade request, or responds with an error. */
-async function upgrade(api: Api, [request, socket, head]: [IncomingMessage, Socket, Buffer], askNode: SendToNode) {
+async function upgrade(api: Api, [request, socket, head]: [IncomingMessage, Socket, Buffer], sendToNode: SendToNode) {
   const gone = new AbortController();
   socket.on('error', () => {}).once('close', () => gone.abort(CLIENT_DISCONNECTED));
   const client: Client = { request, socket, head, signal: gone.signal };
   try {
-    const told = await api.respond(readHead(request, '', api.registry.clock.now()));
-    if (!('forward' in told) || told.forward === undefined) return sendResponse(client, told);
-    await forwardUpgrade(askNode, told.forward, client);
+    const answer = await api.respond(readHead(request, '', api.registry.clock.now()));
+    if (!('forward' in answer) || answer.forward === undefined) return sendResponse(client, answer);
+    await forwardUpgrade(sendToNode, answer.forward, client);
   } catch {
     socket.destroy();
   }

@@ -13,14 +13,14 @@ import { type Client, spdyHeaders } from './upgradeClient.ts';
 const NO_STREAMS = { stdin: false, stdout: false, stderr: false, tty: false };
 
 export async function translateForNode(
-  askNode: SendToNode,
+  sendToNode: SendToNode,
   { node, path, streams = NO_STREAMS }: Forward,
   client: Client,
 ): Promise<void> {
   const { request, signal } = client;
   await translateCommand(client, streams, async () => {
     const headers = headersFor({}, request.socket.remoteAddress, spdyHeaders(TRANSLATED_PROTOCOLS));
-    const { response, socket, head } = await askNode(node, { method: 'POST', path, headers, signal });
+    const { response, socket, head } = await sendToNode(node, { method: 'POST', path, headers, signal });
     if (socket === undefined) throw new Error(`unable to upgrade connection: ${(await text(response)).trim()}`);
     if (head.length > 0) socket.unshift(head);
     return new SpdyConnection(socket, { role: 'client' });

@@ -7,13 +7,13 @@ import { pipeBothWays } from './pipeBothWays.ts';
 import { type Client, connectToNode, forwardResponse, spdyHeaders } from './upgradeClient.ts';
 
 /** Tunnels a client's SPDY stream from WebSocket messages to the node (`streamtunnel.go` of apiserver). */
-export async function tunnelPorts(askNode: SendToNode, forward: Forward, client: Client): Promise<void> {
+export async function tunnelPorts(sendToNode: SendToNode, forward: Forward, client: Client): Promise<void> {
   const { request, signal } = client;
   const headers = headersFor({}, request.socket.remoteAddress, spdyHeaders([PORT_FORWARD_PROTOCOL]));
-  const asked = { method: 'POST', path: forward.path, headers, signal };
-  const answered = await connectToNode(askNode, forward, asked, client);
-  if (answered === undefined) return;
-  const { response, socket, head: first } = answered;
+  const nodeRequest = { method: 'POST', path: forward.path, headers, signal };
+  const nodeResponse = await connectToNode(sendToNode, forward, nodeRequest, client);
+  if (nodeResponse === undefined) return;
+  const { response, socket, head: first } = nodeResponse;
   if (socket === undefined) return await forwardResponse(response, client);
   if (first.length > 0) socket.unshift(first);
   try {

@@ -9,21 +9,21 @@ import type { NodeResponse, SendToNode } from './nodeClient.ts';
 export interface Client {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
-  /** The bytes received after the request. */
+  /** The bytes received after the request's headers. */
   readonly head: Buffer;
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
-/** Connects to the node. Undefined if it cannot be reached, after reporting that to the client. */
+/** Connects to the node. If it cannot be reached, reports that to the client and returns undefined. */
 export async function connectToNode(
-  askNode: SendToNode,
+  sendToNode: SendToNode,
   { node }: Forward,
-  asked: Parameters<SendToNode>[1],
+  nodeRequest: Parameters<SendToNode>[1],
   client: Client,
 ): Promise<NodeResponse | undefined> {
   try {
-    return await askNode(node, asked);
+    return await sendToNode(node, nodeRequest);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     sendResponse(client, errorResponse(internalError(`error dialing backend: ${why}`), PLAIN_JSON));
@@ -53,7 +53,7 @@ export async function forwardResponse(refused: IncomingMessage, { request, socke
 function responseOf(request: IncomingMessage, socket: Duplex): ServerResponse {
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
-  // The socket of an upgrade request is a network socket.
+  // Safe cast, because the socket of an upgrade request is a network socket.
   response.assignSocket(socket as IncomingMessage['socket']);
   response.once('finish', () => socket.end());
   return response;

@@ -8,25 +8,25 @@ import { pipeBothWays } from './pipeBothWays.ts';
 import { type Client, connectToNode, forwardResponse } from './upgradeClient.ts';
 
 /** Connects a client with a node, translating between their protocols if necessary. */
-export async function forwardUpgrade(askNode: SendToNode, forward: Forward, client: Client): Promise<void> {
+export async function forwardUpgrade(sendToNode: SendToNode, forward: Forward, client: Client): Promise<void> {
   const { headers } = client.request;
   if (!forward.node.speaksWebSockets) {
     if (forward.streams !== undefined && offersSubprotocol(client.request, COMMAND_SUBPROTOCOL)) {
       const { translateForNode } = await import('./translateCommand.ts');
-      return await translateForNode(askNode, forward, client);
+      return await translateForNode(sendToNode, forward, client);
     }
     if (forward.kind === 'portforward' && offersSubprotocol(client.request, TUNNEL_SUBPROTOCOL)) {
       const { tunnelPorts } = await import('./tunnelPorts.ts');
-      return await tunnelPorts(askNode, forward, client);
+      return await tunnelPorts(sendToNode, forward, client);
     }
   }
   const { request, signal } = client;
   const more: OutgoingHttpHeaders = { connection: 'Upgrade', upgrade: headers.upgrade ?? '', 'content-length': 0 };
   const own = headersFor({ ...headers, ...repeatedHeaders(request) }, request.socket.remoteAddress, more);
-  const asked = { method: request.method ?? 'GET', path: forward.path, headers: own, signal };
-  const answered = await connectToNode(askNode, forward, asked, client);
-  if (answered === undefined) return;
-  const { response, socket, head } = answered;
+  const nodeRequest = { method: request.method ?? 'GET', path: forward.path, headers: own, signal };
+  const nodeResponse = await connectToNode(sendToNode, forward, nodeRequest, client);
+  if (nodeResponse === undefined) return;
+  const { response, socket, head } = nodeResponse;
   if (socket === undefined) return await forwardResponse(response, client);
   const lines = [`HTTP/1.1 101 ${response.statusMessage}`];
   for (let at = 0; at < response.rawHeaders.length; at += 2)

@@ -26,7 +26,7 @@ function podCell(pod: JsonObject, field: Exclude<keyof ReturnType<typeof podRow>
   const read = readPod(pod);
   // A bookmark is an empty pod.
   const { metadata, spec } = 'pod' in read ? read.pod : { metadata: { name: '' }, spec: { containers: [] } };
-  // The object has been decoded with the schema of a pod.
+  // Safe cast, because the object has been decoded with the schema of a pod.
   const status = statusOf(pod) as PodStatus;
   const named = { namespace: '', uid: '', ...metadata };
   return podRow({ apiVersion: 'v1', kind: 'Pod', spec, metadata: named, status }, now)[field];
@@ -81,7 +81,7 @@ const nodes: readonly Column[] = [
   wide('Container-Runtime', at('status.nodeInfo.containerRuntimeVersion', '<unknown>')),
 ];
 
-/** The time since an event was first or last seen, from any of its time fields. */
+/** Returns the time since an event was first or last seen, from any of its time fields. */
 function seenAgo(event: JsonObject, which: 'firstTimestamp' | 'lastTimestamp', now: number): string {
   const series = which === 'lastTimestamp' ? textAt(objectAt(event, 'series'), 'lastObservedTime') : '';
   return since(series || textAt(event, which) || textAt(event, 'eventTime'), now);

@@ -17,14 +17,14 @@ export interface TableInput {
 }
 
 /** Returns a table of an object, or of the entries of a list. */
-export function tableOf(object: JsonObject, asked: TableInput): JsonObject {
+export function tableOf(object: JsonObject, input: TableInput): JsonObject {
   const items = lookUp(object, 'items');
   const isWhole = isList(items) && textAt(object, 'kind').endsWith('List');
   const objects = isWhole ? items.filter(isObject) : [object];
   const metadata = isWhole
     ? objectAt(object, 'metadata')
     : { resourceVersion: metadataOf(object).resourceVersion ?? '' };
-  return { ...headOf(asked), metadata, rows: objects.map((each) => rowOf(each, asked)) };
+  return { ...headOf(input), metadata, rows: objects.map((each) => rowOf(each, input)) };
 }
 
 const headOf = ({ kind, version }: TableInput): JsonObject => ({
@@ -42,7 +42,7 @@ const headOf = ({ kind, version }: TableInput): JsonObject => ({
 function rowOf(object: JsonObject, { kind, version, include, now, shown }: TableInput): JsonObject {
   const conditions = kind === 'Pod' ? completion(object) : [];
   const apiVersion = `meta.k8s.io/${version}`;
-  const told = {
+  const rowObject = {
     None: undefined,
     Metadata: { kind: 'PartialObjectMetadata', apiVersion, metadata: objectAt(object, 'metadata') },
     Object: shown(object),
@@ -50,7 +50,7 @@ function rowOf(object: JsonObject, { kind, version, include, now, shown }: Table
   return {
     cells: columnsOf(kind).map(({ cell }) => cell(object, now)),
     ...(conditions.length > 0 ? { conditions } : {}),
-    ...(told === undefined ? {} : { object: told }),
+    ...(rowObject === undefined ? {} : { object: rowObject }),
   };
 }
 
@@ -59,7 +59,7 @@ const COMPLETED: ReadonlyMap<string, string> = new Map([
   ['Failed', 'The pod failed.'],
 ]);
 
-/** The condition that lets clients filter completed pods. */
+/** Returns the condition that lets clients filter completed pods. */
 function completion(pod: JsonObject): JsonObject[] {
   const reason = textAt(objectAt(pod, 'status'), 'phase');
   const message = COMPLETED.get(reason);

@@ -7,7 +7,10 @@ import type { JsonObject } from '../../../../testing/apiserver/json.ts';
 const PODS = '/api/v1/namespaces/default/pods';
 const INIT_CONTAINERS = 'InPlacePodVerticalScalingInitContainers';
 
-/** A server with a node that declares these features, and a pod on it with an init container; resizes that one. */
+/**
+ * Starts a server with a node that declares these features and a pod on that node, and resizes the pod's init
+ * container.
+ */
 async function resized(declaredFeatures: readonly string[], init: JsonObject, resources: JsonObject) {
   const server = await ApiServer.start(new SimulatedClock());
   await server.request('POST', '/api/v1/nodes', { metadata: { name: 'node-1' }, status: { declaredFeatures } });

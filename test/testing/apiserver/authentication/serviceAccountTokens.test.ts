@@ -1,4 +1,4 @@
-/** Tokens of service accounts, as the API server makes them and takes them again. */
+/** Service account tokens, which the API server issues and authenticates. */
 import { describe, expect, test } from '@jest/globals';
 import { cluster } from '../../../fakes/cluster.ts';
 import { SettableClock } from '../../../fakes/settableClock.ts';
@@ -10,13 +10,13 @@ const volume = { name: 'v', projected: { sources: [{ serviceAccountToken: { audi
 
 type Named = { readonly metadata: { readonly name: string; readonly uid: string } };
 
-/** A cluster with a node, a Secret, a service account and a pod of that on the node. */
-async function story() {
+/** Returns a cluster with a node, a Secret, a service account, and a pod on the node that uses the service account. */
+async function createCluster() {
   const clock = new SettableClock();
   const { api, ask } = cluster(clock);
-  // The server gives each object a UID.
+  // Safe cast, because the server assigns a UID to each object.
   const create = async (path: string, body: object) => (await ask('POST', path, body)) as unknown as Named;
-  const made = {
+  const objects = {
     Node: await create('/api/v1/nodes', { metadata: { name: 'node-1' } }),
     Secret: await create(`${BASE}/secrets`, { metadata: { name: 'key' } }),
     ServiceAccount: await create(`${BASE}/serviceaccounts`, { metadata: { name: 'builder' } }),
@@ -31,7 +31,7 @@ async function story() {
     }),
   };
   const boundTo = (kind: 'Pod' | 'Secret' | 'Node') => ({
-    boundObjectRef: { apiVersion: 'v1', kind, name: made[kind].metadata.name, uid: made[kind].metadata.uid },
+    boundObjectRef: { apiVersion: 'v1', kind, name: objects[kind].metadata.name, uid: objects[kind].metadata.uid },
   });
   const request = async (spec: object) => {
     const answer = await ask('POST', `${BASE}/serviceaccounts/builder/token`, {
@@ -39,17 +39,17 @@ async function story() {
       apiVersion: 'authentication.k8s.io/v1',
       spec,
     });
-    // As a TokenRequest is.
+    // Safe cast, because the response is a TokenRequest.
     return answer as { status: { token: string; expirationTimestamp: string }; spec: { expirationSeconds: number } };
   };
   return {
     clock,
     ask,
-    made,
+    objects,
     boundTo,
     request,
     tokenOf: async (spec: object) => (await request(spec)).status.token,
-    isTaken: async (token: string) => {
+    isAccepted: async (token: string) => {
       const headers = new Map([['authorization', `Bearer ${token}`]]);
       return (await api.respond({ method: 'GET', url: '/api', headers, body: '' })).code !== 401;
     },
@@ -59,7 +59,7 @@ async function story() {
 const claimsOf = (token: string) => JSON.parse(String(Buffer.from(token.split('.')[1] ?? '', 'base64url')));
 
 test('the claims of a token state its audience, subject, bound objects and lifetime', async () => {
-  const { tokenOf, boundTo, made, clock } = await story();
+  const { tokenOf, boundTo, objects, clock } = await createCluster();
   const iat = Math.floor(clock.now() / SECOND);
   expect(claimsOf(await tokenOf({ audiences: ['vault'], expirationSeconds: 600, ...boundTo('Pod') }))).toEqual({
     iss: ISSUER,
@@ -71,15 +71,15 @@ test('the claims of a token state its audience, subject, bound objects and lifet
     exp: iat + 600,
     'kubernetes.io': {
       namespace: 'default',
-      serviceaccount: { name: 'builder', uid: made.ServiceAccount.metadata.uid },
-      pod: { name: 'web', uid: made.Pod.metadata.uid },
-      node: { name: 'node-1', uid: made.Node.metadata.uid },
+      serviceaccount: { name: 'builder', uid: objects.ServiceAccount.metadata.uid },
+      pod: { name: 'web', uid: objects.Pod.metadata.uid },
+      node: { name: 'node-1', uid: objects.Node.metadata.uid },
     },
   });
 });
 
 test('a token without an audience is for the API server and valid for an hour', async () => {
-  const { request, clock } = await story();
+  const { request, clock } = await createCluster();
   const { status, spec } = await request({});
   const { aud, exp, iat } = claimsOf(status.token);
   expect([aud, exp - iat, spec.expirationSeconds]).toEqual([[ISSUER], 3_600, 3_600]);
@@ -87,7 +87,7 @@ test('a token without an audience is for the API server and valid for an hour', 
 });
 
 test('a pod token requested by admission is valid for a year, but reports the requested expiry', async () => {
-  const { request, boundTo, clock } = await story();
+  const { request, boundTo, clock } = await createCluster();
   const { status } = await request({ expirationSeconds: 3_607, ...boundTo('Pod') });
   const { exp, iat, 'kubernetes.io': own } = claimsOf(status.token);
   expect([exp - iat, own.warnafter - iat]).toEqual([365 * 24 * 3_600, 3_607]);
@@ -95,8 +95,8 @@ test('a pod token requested by admission is valid for a year, but reports the re
 });
 
 test('the metadata of a token request must match the service account', async () => {
-  const { ask, made } = await story();
-  const { uid } = made.ServiceAccount.metadata;
+  const { ask, objects } = await createCluster();
+  const { uid } = objects.ServiceAccount.metadata;
   const request = (metadata: object) =>
     ask('POST', `${BASE}/serviceaccounts/builder/token`, {
       kind: 'TokenRequest',
@@ -115,32 +115,32 @@ test('the metadata of a token request must match the service account', async () 
 });
 
 test('the lifetime of a token is at least ten minutes and at most 2^32 seconds', async () => {
-  const { request } = await story();
+  const { request } = await createCluster();
   await expect(request({ expirationSeconds: 599 })).rejects.toThrow('may not specify a duration less than 10 minutes');
   await expect(request({ expirationSeconds: 2 ** 33 })).rejects.toThrow('larger than 2^32 seconds');
 });
 
 test('a token is accepted from one minute before its start to one minute after its expiry', async () => {
-  const { tokenOf, isTaken, clock } = await story();
+  const { tokenOf, isAccepted, clock } = await createCluster();
   const token = await tokenOf({ expirationSeconds: 600 });
-  expect(await isTaken(token)).toBe(true);
+  expect(await isAccepted(token)).toBe(true);
   clock.set(11 * MINUTE);
-  expect(await isTaken(token)).toBe(true);
+  expect(await isAccepted(token)).toBe(true);
   clock.set(SECOND);
-  expect(await isTaken(token)).toBe(false);
+  expect(await isAccepted(token)).toBe(false);
   clock.set(-12 * MINUTE - SECOND);
-  expect(await isTaken(token)).toBe(true);
+  expect(await isAccepted(token)).toBe(true);
   clock.set(-SECOND);
-  expect(await isTaken(token)).toBe(false);
+  expect(await isAccepted(token)).toBe(false);
 });
 
 test('a token for a different audience or with modified claims is rejected', async () => {
-  const { tokenOf, isTaken } = await story();
-  expect(await isTaken(await tokenOf({ audiences: ['vault'] }))).toBe(false);
+  const { tokenOf, isAccepted } = await createCluster();
+  expect(await isAccepted(await tokenOf({ audiences: ['vault'] }))).toBe(false);
   const [header, , signature] = (await tokenOf({})).split('.');
   const payload = Buffer.from(JSON.stringify({ aud: [ISSUER], exp: 9e9, nbf: 0 })).toString('base64url');
-  expect(await isTaken(`${header}.${payload}.${signature}`)).toBe(false);
-  expect(await isTaken('a.b')).toBe(false);
+  expect(await isAccepted(`${header}.${payload}.${signature}`)).toBe(false);
+  expect(await isAccepted('a.b')).toBe(false);
 });
 
 describe('the object that a token is bound to', () => {
@@ -149,40 +149,40 @@ describe('the object that a token is bound to', () => {
     ['Secret', `${BASE}/secrets/key`],
     ['Node', '/api/v1/nodes/node-1'],
   ] as const)('invalidates the token when it is deleted: %s', async (kind, path) => {
-    const { tokenOf, boundTo, isTaken, ask } = await story();
+    const { tokenOf, boundTo, isAccepted, ask } = await createCluster();
     const token = await tokenOf(boundTo(kind));
-    expect(await isTaken(token)).toBe(true);
+    expect(await isAccepted(token)).toBe(true);
     await ask('DELETE', path, { gracePeriodSeconds: 0 });
-    expect(await isTaken(token)).toBe(false);
+    expect(await isAccepted(token)).toBe(false);
   });
 
   test('is always the service account with its UID', async () => {
-    const { tokenOf, isTaken, ask } = await story();
+    const { tokenOf, isAccepted, ask } = await createCluster();
     const token = await tokenOf({});
     await ask('DELETE', `${BASE}/serviceaccounts/builder`);
     await ask('POST', `${BASE}/serviceaccounts`, { metadata: { name: 'builder' } });
-    expect(await isTaken(token)).toBe(false);
+    expect(await isAccepted(token)).toBe(false);
   });
 
   test('may be terminating until one minute after its grace period', async () => {
-    const { tokenOf, boundTo, isTaken, ask, clock } = await story();
+    const { tokenOf, boundTo, isAccepted, ask, clock } = await createCluster();
     const token = await tokenOf(boundTo('Pod'));
     await ask('DELETE', `${BASE}/pods/web`, { gracePeriodSeconds: 30 });
     await clock.advance(90 * SECOND);
-    expect(await isTaken(token)).toBe(true);
+    expect(await isAccepted(token)).toBe(true);
     await clock.advance(SECOND);
-    expect(await isTaken(token)).toBe(false);
+    expect(await isAccepted(token)).toBe(false);
   });
 
   test('is not the node if the token is bound to a pod, whose node is only a claim', async () => {
-    const { tokenOf, boundTo, isTaken, ask } = await story();
+    const { tokenOf, boundTo, isAccepted, ask } = await createCluster();
     const token = await tokenOf(boundTo('Pod'));
     await ask('DELETE', '/api/v1/nodes/node-1');
-    expect(await isTaken(token)).toBe(true);
+    expect(await isAccepted(token)).toBe(true);
   });
 
   test('must match the name and the UID in the request', async () => {
-    const { request, boundTo } = await story();
+    const { request, boundTo } = await createCluster();
     const { boundObjectRef } = boundTo('Pod');
     await expect(request({ boundObjectRef: { ...boundObjectRef, uid: 'other' } })).rejects.toThrow(
       'the UID in the bound object reference (other) does not match the UID in record',

@@ -13,7 +13,7 @@ test.each([
   ['other', 'web', false],
   ['other', 'db', false],
   ['shop', 'constructor', false],
-  // No pod is there without a namespace.
+  // Every pod has a namespace.
   ['', 'web', false],
 ])('a pod in namespace "%s" named %s belongs to the node: %s', (namespace, name, isIts) => {
   expect(isRelatedToNode('n1', { resource: 'pods', namespace, name }, store)).toBe(isIts);

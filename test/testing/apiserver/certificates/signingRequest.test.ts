@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { readSigningRequest } from '../../../../testing/apiserver/certificates/signingRequest.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
-const made = (...args: readonly string[]): string =>
+const openssl = (...args: readonly string[]): string =>
   execFileSync(
     'openssl',
     ['req', '-new', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', '/dev/null', ...args],
@@ -11,7 +11,7 @@ const made = (...args: readonly string[]): string =>
   );
 
 test('a certificate request of OpenSSL is parsed', () => {
-  const request = made(
+  const request = openssl(
     '-subj',
     '/O=system:nodes/O=others/CN=system:node:n1',
     '-addext',
@@ -27,7 +27,7 @@ test('a certificate request of OpenSSL is parsed', () => {
 });
 
 test('a modified certificate request has no valid signature', () => {
-  const der = Buffer.from(made('-subj', '/CN=good').replaceAll(/-----.*-----|\n/g, ''), 'base64');
+  const der = Buffer.from(openssl('-subj', '/CN=good').replaceAll(/-----.*-----|\n/g, ''), 'base64');
   der[der.indexOf('good')] = 'w'.charCodeAt(0);
   const request = `-----BEGIN CERTIFICATE REQUEST-----\n${der.toString('base64')}\n-----END CERTIFICATE REQUEST-----\n`;
   expect(readSigningRequest(base64(request))).toMatchObject({ commonName: 'wood', isSigned: false });

@@ -1,4 +1,4 @@
-/** What a test API server passes on to a node, and what it makes of the answers. */
+/** Requests that a test API server forwards to a node, and how it passes on the node's responses. */
 
 import { once } from 'node:events';
 import { request } from 'node:https';
@@ -15,13 +15,15 @@ let server: ApiServer;
 let served: ServedApi;
 let node: Awaited<ReturnType<typeof servedRoutes>>;
 
-/** Answers with what it was asked, or as the path of it says. */
+/** Echoes the request. The response has the status code in the query parameter `tailLines`, or 200. */
 const route = (pathPrefix: string): Route => ({
   pathPrefix,
-  handle: async ({ request: asked, response, url }) => {
+  handle: async ({ request: incoming, response, url }) => {
     const code = Number(url.searchParams.get('tailLines') ?? 200);
     response.writeHead(code, { 'content-type': 'text/x', 'x-own': 'kept' });
-    response.end(`${asked.method} ${asked.url} ${asked.headers.authorization ?? 'nobody'} ${await text(asked)}`);
+    response.end(
+      `${incoming.method} ${incoming.url} ${incoming.headers.authorization ?? 'nobody'} ${await text(incoming)}`,
+    );
   },
 });
 
@@ -34,8 +36,8 @@ beforeAll(async () => {
   const ca = Buffer.from(cluster['certificate-authority-data'], 'base64').toString();
   const tls = { ...new Authority().issue({ name: 'node', groups: [] }), ca };
   node = await servedRoutes([route('/containerLogs'), route('/metrics')], tls);
-  await lay('near', node.port);
-  await lay('far', 1);
+  await createNodeWithPod('near', node.port);
+  await createNodeWithPod('far', 1);
 });
 
 afterAll(async () => {
@@ -44,8 +46,8 @@ afterAll(async () => {
   await node.close();
 });
 
-/** A node, and a pod of the same name on it. */
-async function lay(name: string, port: number): Promise<void> {
+/** Creates a node, and a pod with the same name on that node. */
+async function createNodeWithPod(name: string, port: number): Promise<void> {
   await server.request('POST', '/api/v1/nodes', { metadata: { name } });
   const addresses = [{ type: 'InternalIP', address: '127.0.0.1' }];
   const status = { addresses, daemonEndpoints: { kubeletEndpoint: { Port: port } } };
@@ -58,7 +60,7 @@ async function lay(name: string, port: number): Promise<void> {
 async function ask(path: string, { method = 'GET', body = '' } = {}) {
   const [{ user }] = JSON.parse(served.kubeconfig()).users;
   const [key, cert] = ['client-key-data', 'client-certificate-data'].map((each) => Buffer.from(user[each], 'base64'));
-  const asked = request({
+  const clientRequest = request({
     port: served.port,
     host: '127.0.0.1',
     path,
@@ -69,16 +71,16 @@ async function ask(path: string, { method = 'GET', body = '' } = {}) {
     cert,
     headers: { authorization: 'Bearer of-a-user' },
   });
-  asked.end(body);
-  const [response] = await once(asked, 'response');
-  return { code: response.statusCode, type: response.headers['content-type'], said: await text(response), response };
+  clientRequest.end(body);
+  const [response] = await once(clientRequest, 'response');
+  return { code: response.statusCode, type: response.headers['content-type'], body: await text(response), response };
 }
 
 const POD = '/api/v1/namespaces/default/pods/near';
 
 test('a log request is forwarded to the node with the options of the query', async () => {
-  const { code, said, type } = await ask(`${POD}/log?container=side&follow=true&previous=false&limitBytes=3`);
-  expect([code, type, said]).toEqual([
+  const { code, body, type } = await ask(`${POD}/log?container=side&follow=true&previous=false&limitBytes=3`);
+  expect([code, type, body]).toEqual([
     200,
     'text/plain',
     'GET /containerLogs/default/near/side?follow=true&limitBytes=3 nobody ',
@@ -90,9 +92,9 @@ test.each([
   [500, 'InternalError', /^Internal error occurred: GET \/containerLogs/],
   [404, 'NotFound', /^the server could not find the requested resource/],
 ])('a log request that the node rejects with %s returns a Status', async (code, reason, message) => {
-  const told = await ask(`${POD}/log?container=main&tailLines=${code}`);
-  expect(told.code).toBe(code);
-  expect(JSON.parse(told.said)).toMatchObject({ kind: 'Status', reason, message: expect.stringMatching(message) });
+  const answer = await ask(`${POD}/log?container=main&tailLines=${code}`);
+  expect(answer.code).toBe(code);
+  expect(JSON.parse(answer.body)).toMatchObject({ kind: 'Status', reason, message: expect.stringMatching(message) });
 });
 
 test.each([
@@ -102,22 +104,22 @@ test.each([
   [`${POD}/exec?container=main&command=true`, 400, 'Upgrade request required'],
   ['/api/v1/nodes/none/proxy/metrics', 404, 'nodes "none" not found'],
 ])('%s is rejected with %s', async (path, code, message) => {
-  const told = await ask(path);
-  expect([told.code, JSON.parse(told.said).message]).toEqual([code, message]);
+  const answer = await ask(path);
+  expect([answer.code, JSON.parse(answer.body).message]).toEqual([code, message]);
 });
 
 test('an unreachable node is reported', async () => {
-  const { code, said } = await ask('/api/v1/nodes/far/proxy/metrics');
+  const { code, body } = await ask('/api/v1/nodes/far/proxy/metrics');
   expect(code).toBe(503);
-  expect(JSON.parse(said).message).toMatch(/^error trying to reach service: .*ECONNREFUSED/);
+  expect(JSON.parse(body).message).toMatch(/^error trying to reach service: .*ECONNREFUSED/);
 });
 
 test('any path of a node can be reached through the proxy, without the credentials of the client', async () => {
-  const { code, said, type, response } = await ask('/api/v1/nodes/near/proxy/metrics/x?a=b', {
+  const { code, body, type, response } = await ask('/api/v1/nodes/near/proxy/metrics/x?a=b', {
     method: 'POST',
     body: 'in',
   });
-  expect([code, type, said]).toEqual([200, 'text/x', 'POST /metrics/x?a=b nobody in']);
+  expect([code, type, body]).toEqual([200, 'text/x', 'POST /metrics/x?a=b nobody in']);
   expect(response.headers['x-own']).toBe('kept');
 });
 

@@ -1,4 +1,7 @@
-/** What a cluster does by itself: it puts pods on nodes, taints nodes, furnishes and empties namespaces. */
+/**
+ * The controllers of a cluster. They schedule pods, taint nodes, create the default objects of namespaces, and empty
+ * deleted namespaces.
+ */
 import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import { ApiServer } from '../../../../testing/apiserver/apiServer.ts';
@@ -7,7 +10,7 @@ import type { Json, JsonObject } from '../../../../testing/apiserver/json.ts';
 const MERGE = 'application/merge-patch+json';
 const PODS = '/api/v1/namespaces/default/pods';
 
-/** A server at rest after each thing that it is asked for. */
+/** Returns a server and helpers. Each request of a helper is followed by a run of the controllers. */
 async function emptyCluster() {
   const clock = new SimulatedClock();
   const server = await ApiServer.start(clock);
@@ -25,7 +28,7 @@ async function emptyCluster() {
     );
   const taints = async (name: string) => {
     const { spec } = await ask('GET', `/api/v1/nodes/${name}`);
-    // A Node has it.
+    // Safe cast, because the object is a Node.
     return ((spec as { taints?: { key: string; effect: string }[] }).taints ?? []).map(
       ({ key, effect }) => `${key}:${effect}`,
     );
@@ -38,7 +41,7 @@ async function emptyCluster() {
     ask('POST', PODS, { metadata: { name }, spec: { containers: [{ name: 'main', image: 'app' }], ...spec } });
   const nodeOf = async (pod: string) => {
     const { spec } = await ask('GET', `${PODS}/${pod}`);
-    // A Pod has it.
+    // Safe cast, because the object is a Pod.
     return (spec as { nodeName?: string }).nodeName;
   };
   return { server, clock, ask, condition, taints, addNode, addPod, nodeOf };
@@ -65,7 +68,7 @@ test('pods created while others are being scheduled are not missed', async () =>
   const added: Promise<unknown>[] = [];
   for (const name of names) {
     added.push(addPod(name));
-    // One after the other, and each before the last one is through.
+    // Creates each pod before the previous request is complete.
     await Promise.resolve();
   }
   await Promise.all(added);

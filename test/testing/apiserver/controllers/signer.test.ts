@@ -8,29 +8,29 @@ const REQUESTS = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
 const CLIENT = 'kubernetes.io/kube-apiserver-client-kubelet';
 const SERVING = 'kubernetes.io/kubelet-serving';
 
-async function stand() {
+async function startServer() {
   const clock = new SimulatedClock();
   const server = await ApiServer.start(clock);
   const names = { dnsNames: ['n'], ips: ['192.0.2.1'] };
   const { request } = createSigningRequest({ commonName: 'system:node:n', organization: 'system:nodes', names });
-  const ask = async (name: string, signerName: string) => {
+  const createRequest = async (name: string, signerName: string) => {
     const spec = { request: Buffer.from(request).toString('base64'), signerName, usages: ['digital signature'] };
     await server.request('POST', REQUESTS, { metadata: { name }, spec });
     await clock.advance(0);
   };
   const status = async (name: string) => {
     const { status: found } = await server.request('GET', `${REQUESTS}/${name}`);
-    // A request has it.
+    // Safe cast, because this is the status of a CertificateSigningRequest.
     const { conditions = [], certificate } = found as { conditions?: { type: string }[]; certificate?: string };
     return { types: conditions.map(({ type }) => type), certificate };
   };
-  return { clock, server, ask, status };
+  return { clock, server, createRequest, status };
 }
 
 test('client certificates of nodes are issued at once with the configured lifetime', async () => {
-  const { clock, server, ask, status } = await stand();
+  const { clock, server, createRequest, status } = await startServer();
   server.signing.lifeMs = 120_000;
-  await ask('one', CLIENT);
+  await createRequest('one', CLIENT);
   const { types, certificate = '' } = await status('one');
   expect(types).toEqual(['Approved']);
   const read = new X509Certificate(Buffer.from(certificate, 'base64'));
@@ -43,11 +43,11 @@ test('client certificates of nodes are issued at once with the configured lifeti
 });
 
 test('serving certificates wait for approval, and requests to other signers are ignored', async () => {
-  const { server, ask, status } = await stand();
-  await ask('serving', SERVING);
+  const { server, createRequest, status } = await startServer();
+  await createRequest('serving', SERVING);
   expect((await status('serving')).types).toEqual([]);
   server.signing.decide = () => 'approve';
-  await ask('other', 'example.org/signer');
+  await createRequest('other', 'example.org/signer');
   expect((await status('other')).types).toEqual([]);
   const { certificate = '' } = await status('serving');
   const { subjectAltName, keyUsage } = new X509Certificate(Buffer.from(certificate, 'base64'));
@@ -55,18 +55,18 @@ test('serving certificates wait for approval, and requests to other signers are 
 });
 
 test('the signer can delay, deny or fail a request', async () => {
-  const { clock, server, ask, status } = await stand();
+  const { clock, server, createRequest, status } = await startServer();
   server.signing.delayMs = 60_000;
-  await ask('slow', CLIENT);
+  await createRequest('slow', CLIENT);
   await clock.advance(59_000);
   expect((await status('slow')).types).toEqual([]);
   await clock.advance(1_000);
   expect((await status('slow')).types).toEqual(['Approved']);
   server.signing.delayMs = 0;
   server.signing.decide = () => 'deny';
-  await ask('denied', CLIENT);
+  await createRequest('denied', CLIENT);
   server.signing.decide = () => 'fail';
-  await ask('failed', CLIENT);
+  await createRequest('failed', CLIENT);
   expect([await status('denied'), await status('failed')]).toMatchObject([
     { types: ['Denied'] },
     { types: ['Failed'] },

@@ -9,11 +9,11 @@ function typeOf(kind: string) {
   if (type === undefined) throw new Error(`there is no ${kind}`);
   return type;
 }
-const read = (kind: string, value: Json) => decode(value, typeOf(kind)).object;
+const decodeAs = (kind: string, value: Json) => decode(value, typeOf(kind)).object;
 
 describe('decoding adds the zero values that Go serializes', () => {
   test('of an empty Node, as recorded', () => {
-    expect(read('Node', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n', labels: {}, uid: '' } })).toEqual({
+    expect(decodeAs('Node', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n', labels: {}, uid: '' } })).toEqual({
       apiVersion: 'v1',
       kind: 'Node',
       metadata: { name: 'n' },
@@ -40,7 +40,7 @@ describe('decoding adds the zero values that Go serializes', () => {
     const container = { name: 'c', image: 'i', command: [], tty: false, livenessProbe: null };
     const spec = { containers: [container], automountServiceAccountToken: false, nodeName: '' };
     const status = { conditions: [{ type: 'Ready', status: 'True' }] };
-    expect(read('Pod', { spec, status })).toEqual({
+    expect(decodeAs('Pod', { spec, status })).toEqual({
       metadata: {},
       spec: { containers: [{ name: 'c', image: 'i', resources: {} }], automountServiceAccountToken: false },
       status: { conditions: [{ type: 'Ready', status: 'True', lastProbeTime: null, lastTransitionTime: null }] },
@@ -49,7 +49,7 @@ describe('decoding adds the zero values that Go serializes', () => {
 });
 
 test('an empty list is stored as null where Go writes it', () => {
-  expect(read('Pod', { spec: { containers: [] } })).toMatchObject({ spec: { containers: null } });
+  expect(decodeAs('Pod', { spec: { containers: [] } })).toMatchObject({ spec: { containers: null } });
   const extra = { a: [] };
   const request = types.named('io.k8s.api.certificates.v1.CertificateSigningRequestSpec');
   expect(decode({ extra, usages: [] }, request).object).toMatchObject({ extra: { a: null } });
@@ -93,7 +93,7 @@ test.each<[string, string, Json]>([
   ['array into Go value of type v1.Pod', 'Pod', []],
   ['null into Go value of type v1.Node', 'Node', null],
 ])('a value of the wrong type is rejected: cannot unmarshal %s', (message, kind, value) => {
-  expect(() => read(kind, value)).toThrow(`json: cannot unmarshal ${message}`);
+  expect(() => decodeAs(kind, value)).toThrow(`json: cannot unmarshal ${message}`);
 });
 
 test('the first mismatch is reported, unless the type of a value has a decoder of its own', () => {
@@ -101,6 +101,6 @@ test('the first mismatch is reported, unless the type of a value has a decoder o
     metadata: { labels: { a: 1 } },
     spec: { hostNetwork: 'x', overhead: { cpu: 'lots', memory: 'more' } },
   };
-  expect(() => read('Pod', { ...mistyped, spec: { hostNetwork: 'x' } })).toThrow('ObjectMeta.metadata.labels');
-  expect(() => read('Pod', mistyped)).toThrow('quantities must match');
+  expect(() => decodeAs('Pod', { ...mistyped, spec: { hostNetwork: 'x' } })).toThrow('ObjectMeta.metadata.labels');
+  expect(() => decodeAs('Pod', mistyped)).toThrow('quantities must match');
 });

@@ -36,7 +36,7 @@ test.each<[Json, string]>([
   [' 1 ', '1'],
   ['1500e-3', '1500e-3'],
   ['1n', '1n'],
-  // A binary amount below 1024 gets a decimal suffix.
+  // A binary quantity below 1024 is serialized with a decimal suffix.
   ['0.9765625Ki', '1k'],
 ])('the quantity %j is serialized as %s', (given, expected) => expect(quantity(given)).toBe(expected));
 

@@ -9,8 +9,8 @@ import recorded from './fromKubectl.json' with { type: 'json' };
 
 const types = readTypes();
 
-/** An object as the server takes it in. */
-function read(bytes: Uint8Array, group: string) {
+/** Decodes an object as the server does. */
+function decodeProtobuf(bytes: Uint8Array, group: string) {
   const object = readProtobuf(bytes, types);
   const version = textAt(object, 'apiVersion').slice(group === '' ? 0 : group.length + 1);
   const type = types.kind(group, version, textAt(object, 'kind'));
@@ -18,11 +18,11 @@ function read(bytes: Uint8Array, group: string) {
   return decode(object, type);
 }
 
-/** What kubectl 1.36 sent. */
-function sent(command: string): Uint8Array {
-  const found = recorded.find((each) => each.command.startsWith(command));
-  if (found === undefined) throw new Error(`${command} is not recorded`);
-  return Buffer.from(found.body, 'base64');
+/** Returns the recorded request body of a kubectl 1.36 command. */
+function recordedBody(command: string): Uint8Array {
+  const recording = recorded.find((each) => each.command.startsWith(command));
+  if (recording === undefined) throw new Error(`${command} is not recorded`);
+  return Buffer.from(recording.body, 'base64');
 }
 
 test.each([
@@ -53,7 +53,7 @@ test.each([
     '',
     {
       spec: {
-        // In protobuf a volume's source is a level of its own.
+        // In protobuf, the source of a volume is a nested message.
         volumes: [{ name: 'host-root', hostPath: { path: '/' } }],
         containers: [{ name: 'debugger', image: 'busybox', securityContext: { privileged: true } }],
         restartPolicy: 'Never',
@@ -70,7 +70,7 @@ test.each([
       metadata: { name: 'r1', resourceVersion: '17', creationTimestamp: '2026-11-27T13:08:39Z' },
       spec: {
         groups: ['system:masters', 'system:authenticated'],
-        // The values of this map are messages in protobuf, for they are lists.
+        // In protobuf, each value of this map is a message that wraps a list.
         extra: { 'authentication.kubernetes.io/credential-id': [expect.stringMatching(/^X509SHA256=/)] },
         usages: ['client auth'],
         request: expect.stringMatching(/^LS0tLS1CRUdJTi[\w+/]+=*$/),
@@ -79,19 +79,19 @@ test.each([
     },
   ],
 ])('the protobuf of kubectl %s is read like JSON', (command, group, expected) => {
-  const { object, unknown } = read(sent(command), group);
+  const { object, unknown } = decodeProtobuf(recordedBody(command), group);
   expect(object).toMatchObject(expected);
   expect(unknown).toEqual([]);
 });
 
 test('fields that kubectl did not set are absent', () => {
-  const { object } = read(sent('create secret'), '');
+  const { object } = decodeProtobuf(recordedBody('create secret'), '');
   expect(Object.keys(object)).toEqual(['apiVersion', 'data', 'kind', 'metadata', 'type']);
 });
 
 test('DeleteOptions have version v1 without an API group', () => {
   const options = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 5 };
-  expect(readProtobuf(sent('drain'), types)).toEqual(options);
+  expect(readProtobuf(recordedBody('drain'), types)).toEqual(options);
 });
 
 type Part = readonly [number, value: string | number | Uint8Array | readonly Part[]];
@@ -153,7 +153,7 @@ test('times have microseconds if their type has them, integers may be negative, 
       ],
     ],
   ]);
-  const { object } = read(lease, 'coordination.k8s.io');
+  const { object } = decodeProtobuf(lease, 'coordination.k8s.io');
   expect(object).toMatchObject({
     metadata: { creationTimestamp: '2023-11-14T22:13:20Z', managedFields: [{ fieldsV1: { 'f:spec': {} } }] },
     spec: { leaseDurationSeconds: -3, renewTime: '2023-11-14T22:13:20.123456Z' },
@@ -182,8 +182,8 @@ test.each([
   [objectOf('v1', 'Pod', [[1, [[8, [[1, 1e15]]]]]]), /a time is out of range/],
   [objectOf('v1', 'Secret', Buffer.from([0x0a, 0x7f])), /\(must be of type Secret\): .* \(6b3873/],
 ])('a malformed body is rejected', (body, why) => {
-  const asked = () => bodyOf(request(body), { kind: 'Secret' }, types);
-  expect(asked).toThrow(why);
+  const readBody = () => bodyOf(request(body), { kind: 'Secret' }, types);
+  expect(readBody).toThrow(why);
 });
 
 test('an empty body is read as empty text', () => {

@@ -3,7 +3,7 @@ import { discovery } from '../../../../testing/apiserver/discovery/discovery.ts'
 
 const at = (path: string) => discovery(path, '127.0.0.1:6443');
 
-/** As recorded of a kube-apiserver. */
+/** The expected values are recorded from a kube-apiserver. */
 test('discovery lists the versions of the core API and of each group', () => {
   expect(at('/api')).toEqual({
     kind: 'APIVersions',

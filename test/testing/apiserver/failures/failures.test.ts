@@ -15,7 +15,7 @@ const pods = { group: '', name: 'pods', kind: 'Pod' };
 const leases = { group: 'coordination.k8s.io', name: 'leases', kind: 'Lease' };
 const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure' };
 
-/** As recorded of a kube-apiserver. */
+/** The expected values are recorded from a kube-apiserver. */
 test('a failure has the Status of a kube-apiserver', () => {
   expect(notFound(pods, 'absent').status).toEqual({
     ...status,

@@ -1,4 +1,4 @@
-/** What `metrics.k8s.io` answers, to whom, and in which forms. */
+/** The responses of `metrics.k8s.io`, their representations, and the permissions that requests need. */
 import { beforeEach, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import { Api } from '../../../../testing/apiserver/api.ts';
@@ -16,11 +16,18 @@ async function ask(path: string, { method = 'GET', body = '', accept = 'applicat
   ]);
   const answer = await api.respond({ method, url: path, headers, body, user });
   if (!('body' in answer)) throw new Error(`${path} is a watch`);
-  return { code: answer.code, told: JSON.parse(String(answer.body)) };
+  return { code: answer.code, body: JSON.parse(String(answer.body)) };
 }
 
-/** What is told of containers of pods, and of a node, at a second. */
-const told = (second: number, cpu: number, ...containers: readonly (readonly [pod: string, container: string])[]) =>
+/**
+ * Returns a node's response at `/metrics/resource`, for the node and these containers. `second` is the timestamp of all
+ * samples, in seconds.
+ */
+const nodeResponse = (
+  second: number,
+  cpu: number,
+  ...containers: readonly (readonly [pod: string, container: string])[]
+) =>
   [
     `node_cpu_usage_seconds_total ${cpu * 10} ${second * 1_000}`,
     `node_memory_working_set_bytes ${2 ** 31} ${second * 1_000}`,
@@ -54,11 +61,11 @@ beforeEach(async () => {
     [100, 1],
     [115, 1.000_001_5],
   ] as const)
-    api.usages.store(batchOf(told(second, cpu, ...CONTAINERS), 'n1', 0), 15_000);
+    api.usages.store(batchOf(nodeResponse(second, cpu, ...CONTAINERS), 'n1', 0), 15_000);
 });
 
 test('NodeMetrics has the usage between the last two scrapes', async () => {
-  const { code, told: node } = await ask(`${ROOT}/nodes/n1`);
+  const { code, body: node } = await ask(`${ROOT}/nodes/n1`);
   expect(code).toBe(200);
   expect(node).toEqual({
     kind: 'NodeMetrics',
@@ -71,7 +78,7 @@ test('NodeMetrics has the usage between the last two scrapes', async () => {
 });
 
 test('PodMetrics has the usage of each container', async () => {
-  const { told: pod } = await ask(`${ROOT}/namespaces/default/pods/web`);
+  const { body: pod } = await ask(`${ROOT}/namespaces/default/pods/web`);
   expect(pod).toMatchObject({ kind: 'PodMetrics', metadata: { name: 'web', namespace: 'default' }, window: '15s' });
   const usage = { cpu: '100n', memory: '3Mi' };
   expect(pod.containers).toEqual([
@@ -82,7 +89,7 @@ test('PodMetrics has the usage of each container', async () => {
 
 test('a list contains the selected objects that have been scraped', async () => {
   const names = async (path: string) => {
-    const { told: list } = await ask(path);
+    const { body: list } = await ask(path);
     expect(list).toMatchObject({ apiVersion: 'metrics.k8s.io/v1beta1', metadata: {} });
     return list.items.map((each: { metadata: { name: string } }) => each.metadata.name);
   };
@@ -98,12 +105,12 @@ test.each([
   ['namespaces/default/pods/none', 'pods "none" not found'],
   ['namespaces/default/pods/new', 'podmetrics.metrics.k8s.io "default/new" not found'],
 ])('metrics of %s are not found', async (path, message) => {
-  expect(await ask(`${ROOT}/${path}`)).toMatchObject({ code: 404, told: { reason: 'NotFound', message } });
+  expect(await ask(`${ROOT}/${path}`)).toMatchObject({ code: 404, body: { reason: 'NotFound', message } });
 });
 
 test('metrics are returned as a table on request', async () => {
   const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
-  const { told: table } = await ask(`${ROOT}/pods`, { accept });
+  const { body: table } = await ask(`${ROOT}/pods`, { accept });
   expect(table.columnDefinitions.map(({ name }: { name: string }) => name)).toEqual([
     'Name',
     'cpu',
@@ -123,8 +130,8 @@ test('metrics are read-only and require permission', async () => {
 });
 
 test('discovery includes the metrics API', async () => {
-  expect((await ask('/apis')).told.groups.map(({ name }: { name: string }) => name)).toContain('metrics.k8s.io');
-  const { told: list } = await ask(ROOT);
+  expect((await ask('/apis')).body.groups.map(({ name }: { name: string }) => name)).toContain('metrics.k8s.io');
+  const { body: list } = await ask(ROOT);
   expect(list.resources).toEqual([
     { name: 'nodes', singularName: '', namespaced: false, kind: 'NodeMetrics', verbs: ['get', 'list'] },
     { name: 'pods', singularName: '', namespaced: true, kind: 'PodMetrics', verbs: ['get', 'list'] },

@@ -3,8 +3,8 @@ import { batchOf } from '../../../../testing/apiserver/metrics/resourceMetrics.t
 
 const NOW = 1_700_000_000_000;
 
-/** As a kubelet 1.36 tells it. */
-const told = `# HELP container_cpu_usage_seconds_total [STABLE] Cumulative cpu time consumed by the container in core-seconds
+/** The response of a kubelet 1.36 at `/metrics/resource`. */
+const response = `# HELP container_cpu_usage_seconds_total [STABLE] Cumulative cpu time consumed by the container in core-seconds
 # TYPE container_cpu_usage_seconds_total counter
 container_cpu_usage_seconds_total{container="main",namespace="default",pod="web"} 1.5 1700000000100
 # HELP container_memory_working_set_bytes [STABLE] Current working set of the container in bytes
@@ -28,7 +28,7 @@ resource_scrape_error 0
 `;
 
 test('the usage of the node and its containers is parsed with the time of each sample', () => {
-  const { nodes, pods } = batchOf(told, 'n1', NOW);
+  const { nodes, pods } = batchOf(response, 'n1', NOW);
   expect([...nodes]).toEqual([
     ['n1', { at: 1_700_000_000_200, startedAt: 0, cpuNanos: 1_000_250_000_000, memory: 2_000_000_000 }],
   ]);
@@ -46,7 +46,7 @@ test('a pod with incomplete metrics of a container is omitted, and so is a node 
   const more = `container_cpu_usage_seconds_total${labels('idle')} 0 1700000000100
 container_memory_working_set_bytes${labels('idle')} 5 1700000000100
 `;
-  expect(batchOf(told + more, 'n1', NOW).pods.size).toBe(0);
+  expect(batchOf(response + more, 'n1', NOW).pods.size).toBe(0);
   expect(batchOf('node_cpu_usage_seconds_total 1 1\n', 'n1', NOW).nodes.size).toBe(0);
 });
 

@@ -13,12 +13,12 @@ const point = (at: number, cpuNanos: number, more: Partial<Point> = {}): Point =
   ...more,
 });
 
-/** A history of these points of a node, and of a pod of these containers. */
+/** Returns a history after these scrapes of the node `n1` and the containers of the pod `default/web`. */
 function historyOf(
-  ...told: readonly { readonly node?: Point; readonly containers?: Readonly<Record<string, Point>> }[]
+  ...scrapes: readonly { readonly node?: Point; readonly containers?: Readonly<Record<string, Point>> }[]
 ) {
   const history = new UsageHistory();
-  for (const { node, containers } of told)
+  for (const { node, containers } of scrapes)
     history.store(
       {
         nodes: new Map(node ? [['n1', node]] : []),

@@ -2,11 +2,11 @@ import { expect, test } from '@jest/globals';
 import { Failure } from '../../../../testing/apiserver/failures/failures.ts';
 import { listOptions } from '../../../../testing/apiserver/options/listOptions.ts';
 
-const read = (query: string) => listOptions(new URLSearchParams(query));
+const optionsOf = (query: string) => listOptions(new URLSearchParams(query));
 
 test('the options of a watch are read from the query', () => {
   const query = 'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
-  expect(read(`${query}&fieldSelector=a%3Db&labelSelector=c&timeoutSeconds=4`)).toEqual({
+  expect(optionsOf(`${query}&fieldSelector=a%3Db&labelSelector=c&timeoutSeconds=4`)).toEqual({
     isWatch: true,
     sendsInitialEvents: true,
     allowsBookmarks: true,
@@ -21,7 +21,7 @@ test('the options of a watch are read from the query', () => {
 });
 
 test('the options of a list are read from the query', () => {
-  expect(read('limit=2&continue=abc&resourceVersion=5')).toMatchObject({
+  expect(optionsOf('limit=2&continue=abc&resourceVersion=5')).toMatchObject({
     isWatch: false,
     limit: 2,
     continue: 'abc',
@@ -53,19 +53,19 @@ test.each([
     'resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
   ],
 ])('list options reject %s', (query, why) => {
-  expect(() => read(query)).toThrow(Failure);
-  expect(() => read(query)).toThrow(`ListOptions.meta.k8s.io "" is invalid: ${why}`);
+  expect(() => optionsOf(query)).toThrow(Failure);
+  expect(() => optionsOf(query)).toThrow(`ListOptions.meta.k8s.io "" is invalid: ${why}`);
 });
 
 test.each([
   'resourceVersionMatch=Exact&resourceVersion=2&continue=x',
   'watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&continue=x',
 ])('resourceVersionMatch cannot be combined with continue: %s', (query) => {
-  expect(() => read(query)).toThrow('resourceVersionMatch is forbidden when continue is provided');
+  expect(() => optionsOf(query)).toThrow('resourceVersionMatch is forbidden when continue is provided');
 });
 
 test('a watch supports only NotOlderThan as resourceVersionMatch', () => {
-  expect(() => read('watch=true&sendInitialEvents=true&resourceVersionMatch=Exact')).toThrow(
+  expect(() => optionsOf('watch=true&sendInitialEvents=true&resourceVersionMatch=Exact')).toThrow(
     'Unsupported value: "Exact": supported values: "NotOlderThan"',
   );
 });
@@ -74,5 +74,5 @@ test.each([
   ['timeoutSeconds=x', 'strconv.ParseInt: parsing "x": invalid syntax'],
   ['limit=99999999999999999999', 'strconv.ParseInt: parsing "99999999999999999999": value out of range'],
 ])('list options reject %s, which is not a number', (query, message) => {
-  expect(() => read(query)).toThrow(message);
+  expect(() => optionsOf(query)).toThrow(message);
 });

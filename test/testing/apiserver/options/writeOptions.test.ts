@@ -2,21 +2,21 @@ import { expect, test } from '@jest/globals';
 import { Failure } from '../../../../testing/apiserver/failures/failures.ts';
 import { isTrue, writeOptions } from '../../../../testing/apiserver/options/writeOptions.ts';
 
-const read = (query: string, isApply = false) => writeOptions(new URLSearchParams(query), 'PatchOptions', isApply);
+const optionsOf = (query: string, isApply = false) => writeOptions(new URLSearchParams(query), 'PatchOptions', isApply);
 
 test('by default, a write is no dry run and warns about unknown fields', () => {
   const nothing = { isDryRun: false, fieldValidation: 'Warn', fieldManager: undefined, isForced: false };
-  expect(read('')).toEqual(nothing);
+  expect(optionsOf('')).toEqual(nothing);
 });
 
 test('write options are read from the query', () => {
-  expect(read('dryRun=All&fieldValidation=Strict&fieldManager=me&force=true', true)).toEqual({
+  expect(optionsOf('dryRun=All&fieldValidation=Strict&fieldManager=me&force=true', true)).toEqual({
     isDryRun: true,
     fieldValidation: 'Strict',
     fieldManager: 'me',
     isForced: true,
   });
-  expect(read('fieldValidation=Ignore&force=false').fieldValidation).toBe('Ignore');
+  expect(optionsOf('fieldValidation=Ignore&force=false').fieldValidation).toBe('Ignore');
 });
 
 test.each([
@@ -28,8 +28,8 @@ test.each([
   ['force=true', 'force: Forbidden: may not be specified for non-apply patch'],
   [`fieldManager=${'x'.repeat(129)}`, 'fieldManager: Too long: may not be more than 128 bytes'],
 ])('write options reject %s', (query, why) => {
-  expect(() => read(query)).toThrow(Failure);
-  expect(() => read(query)).toThrow(`PatchOptions.meta.k8s.io "" is invalid: ${why}`);
+  expect(() => optionsOf(query)).toThrow(Failure);
+  expect(() => optionsOf(query)).toThrow(`PatchOptions.meta.k8s.io "" is invalid: ${why}`);
 });
 
 test('force applies only to a patch', () => {

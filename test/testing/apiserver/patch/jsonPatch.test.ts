@@ -6,37 +6,49 @@ const before = { data: { k: 'v', l: 'w' }, list: ['a', 'b'], 'a/b~': 1 };
 const op = (name: string, path: string, more: object = {}): Json => ({ op: name, path, ...more });
 
 test.each<[string, Json[], Json]>([
-  ['a field added', [op('add', '/data/n', { value: { x: 1 } })], { ...before, data: { k: 'v', l: 'w', n: { x: 1 } } }],
-  ['one replaced', [op('replace', '/data/k', { value: 2 })], { ...before, data: { k: 2, l: 'w' } }],
-  // As recorded of a kube-apiserver.
+  ['adds a field', [op('add', '/data/n', { value: { x: 1 } })], { ...before, data: { k: 'v', l: 'w', n: { x: 1 } } }],
+  ['replaces a field', [op('replace', '/data/k', { value: 2 })], { ...before, data: { k: 2, l: 'w' } }],
+  // Recorded from a kube-apiserver.
   [
-    'one replaced that is not there',
+    'adds a missing field that is to be replaced',
     [op('replace', '/data/n', { value: 2 })],
     { ...before, data: { ...before.data, n: 2 } },
   ],
-  ['one set to null', [op('replace', '/data/k', { value: null })], { ...before, data: { k: null, l: 'w' } }],
-  ['one without a value', [op('add', '/data/k')], { ...before, data: { k: null, l: 'w' } }],
-  ['one removed', [op('remove', '/data/k')], { ...before, data: { l: 'w' } }],
-  ['escaped names', [op('replace', '/a~1b~0', { value: 2 })], { ...before, 'a/b~': 2 }],
-  ['an entry put in', [op('add', '/list/1', { value: 'x' })], { ...before, list: ['a', 'x', 'b'] }],
-  ['an entry put at the end', [op('add', '/list/-', { value: 'x' })], { ...before, list: ['a', 'b', 'x'] }],
-  ['an entry put after the last', [op('add', '/list/2', { value: 'x' })], { ...before, list: ['a', 'b', 'x'] }],
-  ['an entry counted from the end', [op('replace', '/list/-1', { value: 'x' })], { ...before, list: ['a', 'x'] }],
-  ['an entry removed', [op('remove', '/list/0')], { ...before, list: ['b'] }],
-  ['what was copied', [op('copy', '/data/c', { from: '/list/0' })], { ...before, data: { ...before.data, c: 'a' } }],
+  ['sets a field to null', [op('replace', '/data/k', { value: null })], { ...before, data: { k: null, l: 'w' } }],
+  ['adds null if there is no value', [op('add', '/data/k')], { ...before, data: { k: null, l: 'w' } }],
+  ['removes a field', [op('remove', '/data/k')], { ...before, data: { l: 'w' } }],
+  ['unescapes names in a path', [op('replace', '/a~1b~0', { value: 2 })], { ...before, 'a/b~': 2 }],
+  ['inserts an entry', [op('add', '/list/1', { value: 'x' })], { ...before, list: ['a', 'x', 'b'] }],
+  ['appends an entry with -', [op('add', '/list/-', { value: 'x' })], { ...before, list: ['a', 'b', 'x'] }],
   [
-    'what was moved',
+    'appends an entry with the index after the last',
+    [op('add', '/list/2', { value: 'x' })],
+    { ...before, list: ['a', 'b', 'x'] },
+  ],
+  [
+    'replaces an entry by its index from the end',
+    [op('replace', '/list/-1', { value: 'x' })],
+    { ...before, list: ['a', 'x'] },
+  ],
+  ['removes an entry', [op('remove', '/list/0')], { ...before, list: ['b'] }],
+  ['copies a value', [op('copy', '/data/c', { from: '/list/0' })], { ...before, data: { ...before.data, c: 'a' } }],
+  [
+    'moves a value',
     [op('move', '/list/0', { from: '/data/k' })],
     { ...before, data: { l: 'w' }, list: ['v', 'a', 'b'] },
   ],
-  ['tests that hold', [op('test', '/data', { value: { l: 'w', k: 'v' } }), op('test', '/no', { value: null })], before],
   [
-    'names of any kind',
+    'accepts tests that hold',
+    [op('test', '/data', { value: { l: 'w', k: 'v' } }), op('test', '/no', { value: null })],
+    before,
+  ],
+  [
+    'adds a field with any name',
     [op('add', '/__proto__', { value: 1 })],
     JSON.parse(`{"__proto__":1,${JSON.stringify(before).slice(1)}`),
   ],
-  ['nothing', [], before],
-])('%s', (_what, patch, expected) => {
+  ['changes nothing without operations', [], before],
+])('a JSON patch %s', (_title, patch, expected) => {
   const copy = structuredClone(before);
   expect(jsonPatch(before, patch)).toEqual(expected);
   expect(before).toEqual(copy);

@@ -11,21 +11,24 @@ test('an entry is identified by its merge key, or by its value if it has none', 
 });
 
 test.each([
-  // What only the server has stays before what it was before, as far as the patch leaves it its place.
+  // An entry that only the server has stays before the entries that followed it, as far as the order of the patch
+  // allows.
   [['a', 'b', 'c'], ['c', 'a'], 'b c a'],
   [['a', 'b', 'c'], ['b', 'c'], 'a b c'],
   [['a', 'b'], ['new'], 'new a b'],
   [['a', 'b', 'c', 'd'], ['d', 'new'], 'a b c d new'],
   [[], ['b', 'a'], 'b a'],
-])('%j merged with %j is ordered as %s', (known, asked, expected) => {
-  const merged = [...known, ...asked.filter((each) => !known.includes(each))];
-  expect(sortMergedList(merged, { asked, known, mergeKey: undefined }).join(' ')).toBe(expected);
+])('%j merged with %j is ordered as %s', (known, requested, expected) => {
+  const merged = [...known, ...requested.filter((each) => !known.includes(each))];
+  expect(sortMergedList(merged, { requested, known, mergeKey: undefined }).join(' ')).toBe(expected);
 });
 
 test('the entries of a patch must have the requested order, except for deleted ones', () => {
-  const asked = [{ name: 'a' }, { name: 'b' }, { name: 'c' }];
-  expect(checkOrder([{ name: 'a' }, { $patch: 'delete', name: 'x' }, { name: 'c' }], asked, 'name')).toBeUndefined();
-  expect(checkOrder([], asked, 'name')).toBeUndefined();
+  const requested = [{ name: 'a' }, { name: 'b' }, { name: 'c' }];
+  expect(
+    checkOrder([{ name: 'a' }, { $patch: 'delete', name: 'x' }, { name: 'c' }], requested, 'name'),
+  ).toBeUndefined();
+  expect(checkOrder([], requested, 'name')).toBeUndefined();
   for (const patch of [[{ name: 'c' }, { name: 'a' }], [{ name: 'x' }]])
-    expect(() => checkOrder(patch, asked, 'name')).toThrow("doesn't match $setElementOrder list");
+    expect(() => checkOrder(patch, requested, 'name')).toThrow("doesn't match $setElementOrder list");
 });

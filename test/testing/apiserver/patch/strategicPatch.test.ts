@@ -25,7 +25,7 @@ describe('a merged list', () => {
         ],
       },
     });
-    // As recorded of finalizers, which have no key.
+    // Recorded from a kube-apiserver for finalizers, which have no merge key.
     const finalizers = { metadata: { finalizers: ['example.com/a', 'example.com/b'] } };
     expect(ofPod(finalizers, { metadata: { finalizers: ['example.com/c'] } })).toEqual({
       metadata: { finalizers: ['example.com/c', 'example.com/a', 'example.com/b'] },

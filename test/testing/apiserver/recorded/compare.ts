@@ -1,12 +1,12 @@
-/** How an answer differs from the recorded one. */
+/** Compares a response with the recorded one. */
 
 import { lookUp } from '../../../../base/values/lookUp.ts';
 import { isList, isObject, type Json, textAt } from '../../../../testing/apiserver/json.ts';
 import type { Bindings } from './placeholders.ts';
 import type { Vector } from './vector.ts';
 
-/** What came back; `at` is when. */
-export interface Got {
+/** A response. `at` is the time when it was received, in milliseconds since the epoch. */
+export interface ReceivedResponse {
   readonly code: number;
   readonly headers: ReadonlyMap<string, string>;
   readonly text: string;
@@ -17,7 +17,7 @@ export interface Got {
 
 const HEADERS = ['content-type', 'warning', 'retry-after', 'allow', 'location', 'www-authenticate'] as const;
 
-export function parsed(text: string): Json | undefined {
+export function parseJson(text: string): Json | undefined {
   try {
     return JSON.parse(text);
   } catch {
@@ -25,15 +25,18 @@ export function parsed(text: string): Json | undefined {
   }
 }
 
-/** Each difference with its place; none: it is the answer that was recorded. */
-export function differences(vector: Vector, got: Got, bound: Bindings): string[] {
+/** Returns the differences between a response and the recorded one, each with its path. Empty if they match. */
+export function differences(vector: Vector, received: ReceivedResponse, bound: Bindings): string[] {
   const expected = vector.response;
   if (expected === undefined) return ['nothing was recorded'];
-  const code = expected.code === got.code ? [] : [`code ${got.code}, not ${expected.code}: ${got.text.slice(0, 200)}`];
-  return [...code, ...headerDifferences(vector, got, bound), ...bodyDifferences(vector, got, bound)];
+  const code =
+    expected.code === received.code
+      ? []
+      : [`code ${received.code}, not ${expected.code}: ${received.text.slice(0, 200)}`];
+  return [...code, ...headerDifferences(vector, received, bound), ...bodyDifferences(vector, received, bound)];
 }
 
-function headerDifferences({ response }: Vector, { headers, at }: Got, bound: Bindings): string[] {
+function headerDifferences({ response }: Vector, { headers, at }: ReceivedResponse, bound: Bindings): string[] {
   return HEADERS.flatMap((name) => {
     const [expected, actual] = [response?.headers?.[name], headers.get(name)];
     const isSame =
@@ -42,29 +45,30 @@ function headerDifferences({ response }: Vector, { headers, at }: Got, bound: Bi
   });
 }
 
-function bodyDifferences(vector: Vector, got: Got, bound: Bindings): string[] {
-  const comparison = new Comparison(vector, bound, got.at);
+function bodyDifferences(vector: Vector, received: ReceivedResponse, bound: Bindings): string[] {
+  const comparison = new Comparison(vector, bound, received.at);
   const { events, ended, body, text, claims } = vector.response ?? {};
-  const found: string[] = [];
+  const differencesInBody: string[] = [];
   if (events !== undefined) {
-    found.push(...comparison.of([...events], [...(got.events ?? [])], '/events'));
-    if (ended !== undefined && ended !== got.ended) found.push(`the watch has ${got.ended ? '' : 'not '}ended`);
+    differencesInBody.push(...comparison.of([...events], [...(received.events ?? [])], '/events'));
+    if (ended !== undefined && ended !== received.ended)
+      differencesInBody.push(`the watch has ${received.ended ? '' : 'not '}ended`);
   } else if (body !== undefined) {
-    found.push(...comparison.of(body, parsed(got.text), ''));
-  } else if (text !== undefined && !bound.matches(text, got.text, got.at)) {
-    found.push(`text ${JSON.stringify(got.text)}, not ${JSON.stringify(text)}`);
+    differencesInBody.push(...comparison.of(body, parseJson(received.text), ''));
+  } else if (text !== undefined && !bound.matches(text, received.text, received.at)) {
+    differencesInBody.push(`text ${JSON.stringify(received.text)}, not ${JSON.stringify(text)}`);
   }
   return [
-    ...found,
-    ...(claims === undefined || claims === null ? [] : comparison.of(claims, claimsIn(got.text), '/claims')),
+    ...differencesInBody,
+    ...(claims === undefined || claims === null ? [] : comparison.of(claims, claimsIn(received.text), '/claims')),
   ];
 }
 
 function claimsIn(text: string): Json | undefined {
-  const body = parsed(text);
+  const body = parseJson(text);
   const status = isObject(body) ? lookUp(body, 'status') : undefined;
   const [, payload = ''] = isObject(status) ? textAt(status, 'token').split('.') : [];
-  return parsed(Buffer.from(payload, 'base64url').toString());
+  return parseJson(Buffer.from(payload, 'base64url').toString());
 }
 
 class Comparison {
@@ -92,10 +96,10 @@ class Comparison {
   #ofLists(expected: readonly Json[], actual: readonly Json[], path: string): string[] {
     const first = expected[0];
     if (this.#vector.subset && isObject(first) && Object.hasOwn(first, 'name')) {
-      const called = (name: string) => actual.find((each) => isObject(each) && textAt(each, 'name') === name);
+      const entryNamed = (name: string) => actual.find((each) => isObject(each) && textAt(each, 'name') === name);
       return expected.filter(isObject).flatMap((each) => {
         const name = textAt(each, 'name');
-        return this.of(each, called(name), `${path}/${name}`);
+        return this.of(each, entryNamed(name), `${path}/${name}`);
       });
     }
     if (expected.length !== actual.length) return [`${path}: ${actual.length} entries, not ${expected.length}`];

@@ -1,4 +1,4 @@
-/** What the test API server does not answer as the real one has, and why. */
+/** The recorded requests to which the test API server responds differently, with the reasons. */
 
 const MANAGED_FIELDS =
   'who has written which field is not kept: the node drops managedFields, and nothing here applies';
@@ -7,7 +7,7 @@ const OTHER_KINDS = 'resources of these groups are not served yet';
 const ROLES = 'roles are not served: tests say themselves who may do what';
 const STREAMS = 'what a kube-apiserver asks the node for: logs, and streams into containers';
 
-/** By the ids of the vectors, or how they begin. */
+/** The reasons for exceptions, by the ID of a vector or a prefix of IDs. */
 export const exceptions: ReadonlyMap<string, string> = new Map([
   ['1.paths.10-', OTHER_KINDS],
   ['1.paths.32-', 'it lists all groups of Kubernetes'],

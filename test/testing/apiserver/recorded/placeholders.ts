@@ -1,4 +1,7 @@
-/** What stands for values that are other ones each time: `<uid:1>` is the same within a scene wherever it is. */
+/**
+ * Placeholders in recorded requests and responses for values that differ in each run. `<uid:1>` has the same value
+ * everywhere in a scene.
+ */
 import { isList, isObject, type Json } from '../../../../testing/apiserver/json.ts';
 
 const FORMS: Readonly<Record<string, string>> = {
@@ -20,12 +23,15 @@ const NOW = /<now(?<offset>[+-]\d+)?>/g;
 const TOLERANCE_S = 4;
 const SECOND_MS = 1000;
 
-/** What placeholders stand for so far, in a scene. */
+/** The values of the placeholders in a scene so far. */
 export class Bindings {
   readonly #values = new Map<string, string>();
   readonly #placeholders = new Map<string, string>();
 
-  /** Whether a placeholder may stand for a value: always the same, and no other does. */
+  /**
+   * Binds a placeholder to a value. Returns false if the placeholder already has a different value, or the value a
+   * different placeholder.
+   */
   bind(placeholder: string, kind: string, value: string): boolean {
     const had = this.#values.get(placeholder);
     if (had !== undefined) return had === value;
@@ -40,7 +46,7 @@ export class Bindings {
     this.#placeholders.set(`${kind} ${value}`, placeholder);
   }
 
-  /** A value of a request, with what its placeholders stand for. */
+  /** Returns a value of a request with its placeholders replaced. */
   fill<T extends Json>(value: T, now: number): T;
   fill(value: Json, now: number): Json {
     if (typeof value === 'string') return this.#filled(value, now);
@@ -58,7 +64,7 @@ export class Bindings {
       .replaceAll(PLACEHOLDER, (whole) => this.#values.get(whole) ?? whole);
   }
 
-  /** Whether a text is what is expected; `now` is when it was answered. */
+  /** Whether a text matches the recorded one. `now` is the time of the response, in milliseconds since the epoch. */
   matches(expected: string, actual: string, now: number): boolean {
     const slots = [...expected.matchAll(PLACEHOLDER)];
     let form = '';

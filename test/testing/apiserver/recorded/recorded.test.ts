@@ -1,4 +1,6 @@
-/** The test API server answers as a real one did: each recorded request, or an exception with its reason. */
+/**
+ * The test API server responds to each recorded request as a real kube-apiserver did, except for the listed exceptions.
+ */
 import { expect, test } from '@jest/globals';
 import { exceptions } from './exceptions.ts';
 import { Replay } from './replay.ts';
@@ -13,17 +15,17 @@ test('there are recorded responses to compare with', () => {
 
 const used = new Set<string>();
 
-test.each(groups)('%s', async (group) => {
+test.each(groups)('the responses to the recorded requests of %s match', async (group) => {
   const replay = new Replay();
-  const wrong: string[] = [];
+  const failures: string[] = [];
   for (const vector of vectorsOf(group)) {
-    const found = await replay.run(vector);
+    const differences = await replay.run(vector);
     const exception = exceptionOf(vector.id);
-    if (found.length === 0) continue;
-    if (exception === undefined) wrong.push(`${vector.id}: ${found.join('; ')}`);
+    if (differences.length === 0) continue;
+    if (exception === undefined) failures.push(`${vector.id}: ${differences.join('; ')}`);
     else used.add(exception);
   }
-  expect(wrong).toEqual([]);
+  expect(failures).toEqual([]);
 });
 
 test('every listed exception is needed', () => {

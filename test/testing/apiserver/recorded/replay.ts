@@ -1,17 +1,17 @@
-/** Asks a test API server what a real one was asked, on a clock that jumps. */
+/** Sends the recorded requests to a test API server, with a simulated clock. */
 
 import { lookUp } from '../../../../base/values/lookUp.ts';
 import { Api } from '../../../../testing/apiserver/api.ts';
 import { isObject, type Json } from '../../../../testing/apiserver/json.ts';
 import type { User } from '../../../../testing/apiserver/requests/request.ts';
 import { Schedule } from '../../../../testing/simulation/run/schedule.ts';
-import { differences, type Got, parsed } from './compare.ts';
+import { differences, parseJson, type ReceivedResponse } from './compare.ts';
 import { Bindings } from './placeholders.ts';
 import type { Vector, VectorRequest } from './vector.ts';
 
 const user = (name: string, uid: string, ...groups: readonly string[]): User => ({ name, uid, groups });
 
-/** Those who ask, by their tokens, which are what they are called in the vectors. */
+/** The users by bearer token. The token is the name of the user in the vectors. */
 const USERS: ReadonlyMap<string, User> = new Map([
   ['admin', user('admin', 'admin', 'system:masters')],
   ['node', user('system:node:node1', 'node1', 'system:nodes')],
@@ -29,29 +29,32 @@ export class Replay {
   #scene = '';
   #bound = new Bindings();
 
-  /** How the answer differs from the recorded one; nothing for what is only set up. */
+  /**
+   * Sends the request of a vector and returns the differences between the response and the recorded one. Empty for a
+   * setup request.
+   */
   async run(vector: Vector): Promise<string[]> {
     if (vector.scene !== this.#scene) this.#bound = new Bindings();
     this.#scene = vector.scene;
     if (vector.pre === 'compact') this.#api.compact();
     await this.#pass(vector.sleepMs ?? 0);
-    const got = vector.watch === undefined ? await this.#call(vector) : await this.#watch(vector);
-    const found = vector.setup ? [] : differences(vector, got, this.#bound);
-    this.#bindAll(vector.bind, parsed(got.text));
+    const received = vector.watch === undefined ? await this.#call(vector) : await this.#watch(vector);
+    const result = vector.setup ? [] : differences(vector, received, this.#bound);
+    this.#bindAll(vector.bind, parseJson(received.text));
     await this.#pass(vector.afterMs ?? 0);
-    return found;
+    return result;
   }
 
-  async #call({ request, as, background }: Pick<Vector, 'request' | 'as' | 'background'>): Promise<Got> {
-    const busy = background === undefined ? undefined : this.#answer(background.request, background.as);
+  async #call({ request, as, background }: Pick<Vector, 'request' | 'as' | 'background'>): Promise<ReceivedResponse> {
+    const backgroundResponse = background === undefined ? undefined : this.#answer(background.request, background.as);
     const answer = await this.#settled(this.#answer(request, as));
-    if (busy !== undefined) await this.#settled(busy);
+    if (backgroundResponse !== undefined) await this.#settled(backgroundResponse);
     const { code, headers } = answer;
-    const isTold = 'body' in answer && request.method !== 'HEAD';
-    return { code, headers, text: isTold ? String(answer.body) : '', at: this.#schedule.now() };
+    const hasBody = 'body' in answer && request.method !== 'HEAD';
+    return { code, headers, text: hasBody ? String(answer.body) : '', at: this.#schedule.now() };
   }
 
-  async #watch(vector: Vector): Promise<Got> {
+  async #watch(vector: Vector): Promise<ReceivedResponse> {
     const answer = await this.#settled(this.#answer(vector.request, vector.as));
     const { code, headers } = answer;
     if ('body' in answer) return { code, headers, text: String(answer.body), at: this.#schedule.now() };
@@ -59,7 +62,7 @@ export class Replay {
     let ended = false;
     const stop = answer.start(
       (line) => {
-        const event = parsed(line);
+        const event = parseJson(line);
         if (event !== undefined && (vector.watch?.bookmarks || !isPlainBookmark(event))) events.push(event);
       },
       () => {
@@ -78,49 +81,49 @@ export class Replay {
   async #during({ watch }: Vector): Promise<void> {
     await this.#pass(200);
     for (const step of watch?.during ?? []) {
-      const got = await this.#call(step);
+      const received = await this.#call(step);
       await this.#pass(step.sleepMs ?? 0);
-      this.#bindAll(step.bind, parsed(got.text));
+      this.#bindAll(step.bind, parseJson(received.text));
     }
     await this.#pass(watch?.quietMs ?? 400);
   }
 
-  /** What has come is all that will, where nobody waits for the end. */
-  #isQuiet({ watch, response }: Vector, came: number): boolean {
-    return !watch?.untilEnd && came >= (response?.events?.length ?? 0);
+  /** Whether all expected events have been received. False if the vector expects the end of the watch. */
+  #isQuiet({ watch, response }: Vector, eventCount: number): boolean {
+    return !watch?.untilEnd && eventCount >= (response?.events?.length ?? 0);
   }
 
   #answer(request: VectorRequest, as: string): ReturnType<Api['respond']> {
     const now = this.#schedule.now();
     const { method, path, headers = {} } = request;
     const body = bodyOf(request, (value) => this.#bound.fill(value, now));
-    const sent = new Map([['accept', 'application/json']]);
-    if (body !== undefined) sent.set('content-type', 'application/json');
+    const requestHeaders = new Map([['accept', 'application/json']]);
+    if (body !== undefined) requestHeaders.set('content-type', 'application/json');
     for (const [name, value] of Object.entries(headers)) {
-      if (value === null) sent.delete(name);
-      else sent.set(name, this.#bound.fill(value, now));
+      if (value === null) requestHeaders.delete(name);
+      else requestHeaders.set(name, this.#bound.fill(value, now));
     }
     const token = this.#bound.fill(as, now).replace(/^token:/, '');
-    if (as !== 'anonymous') sent.set('authorization', `Bearer ${token}`);
-    return this.#api.respond({ method, url: this.#bound.fill(path, now), headers: sent, body: body ?? '' });
+    if (as !== 'anonymous') requestHeaders.set('authorization', `Bearer ${token}`);
+    return this.#api.respond({ method, url: this.#bound.fill(path, now), headers: requestHeaders, body: body ?? '' });
   }
 
   #bindAll(bind: Vector['bind'], body: Json | undefined): void {
     for (const [placeholder, pointer] of Object.entries(bind ?? {})) {
-      const value = pointed(body, pointer);
+      const value = valueAt(body, pointer);
       const kind = placeholder.slice(1, placeholder.indexOf(':'));
       if (value !== undefined) this.#bound.set(placeholder, kind, String(value));
     }
   }
 
-  /** Lets time pass until an answer is there. */
+  /** Advances the clock until the promise settles. */
   async #settled<T>(answer: Promise<T>): Promise<T> {
-    let isThere = false;
-    const there = answer.finally(() => {
-      isThere = true;
+    let isSettled = false;
+    const observed = answer.finally(() => {
+      isSettled = true;
     });
-    await this.#until(() => isThere, LONGEST_MS);
-    return await there;
+    await this.#until(() => isSettled, LONGEST_MS);
+    return await observed;
   }
 
   async #until(isOver: () => boolean, mostMs: number): Promise<void> {
@@ -143,11 +146,11 @@ function bodyOf({ body, bodyText, padTo }: VectorRequest, fill: (value: Json) =>
 }
 
 const isPlainBookmark = (event: Json): boolean => {
-  if (pointed(event, '/type') !== 'BOOKMARK' || pointed(event, '/object/kind') === 'Table') return false;
-  return pointed(event, '/object/metadata/annotations/k8s.io~1initial-events-end') === undefined;
+  if (valueAt(event, '/type') !== 'BOOKMARK' || valueAt(event, '/object/kind') === 'Table') return false;
+  return valueAt(event, '/object/metadata/annotations/k8s.io~1initial-events-end') === undefined;
 };
 
-function pointed(value: Json | undefined, pointer: string): Json | undefined {
+function valueAt(value: Json | undefined, pointer: string): Json | undefined {
   const keys = pointer.split('/').slice(1);
   return keys.reduce<Json | undefined>((at, key) => {
     const name = key.replaceAll('~1', '/').replaceAll('~0', '~');

@@ -1,4 +1,4 @@
-/** Requests with the answers of a real kube-apiserver, as they lie in test/recorded/apiserver. */
+/** The recorded requests and responses of a real kube-apiserver, from test/recorded/apiserver. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Json, JsonObject } from '../../../../testing/apiserver/json.ts';
@@ -7,11 +7,11 @@ import { root } from '../../../support/root.ts';
 export interface VectorRequest {
   readonly method: string;
   readonly path: string;
-  /** One that is null is not sent. */
+  /** Additional request headers. Null removes a default header. */
   readonly headers?: Readonly<Record<string, string | null>>;
   readonly body?: Json;
   readonly bodyText?: string;
-  /** To how many characters `<pad>` makes the body grow. */
+  /** The length in characters to which `<pad>` extends the body. */
   readonly padTo?: number;
 }
 
@@ -29,14 +29,14 @@ interface Expected {
   readonly text?: string;
   readonly events?: readonly Json[];
   readonly ended?: boolean;
-  /** Of the token in the answer. */
+  /** The claims of the token in the response. */
   readonly claims?: JsonObject | null;
 }
 
 export interface Vector extends Step {
   readonly id: string;
   readonly scene: string;
-  /** Only carried out, never compared. */
+  /** Whether the request only prepares the scene, so that its response is not compared. */
   readonly setup?: boolean;
   readonly response?: Expected;
   readonly watch?: {
@@ -56,7 +56,7 @@ export interface Vector extends Step {
 
 const folder = join(root, 'test/recorded/apiserver');
 
-/** The groups in order: `1-discovery`, … */
+/** The names of the groups in numerical order, e.g. `1-discovery`. */
 export const groups: readonly string[] = readdirSync(folder)
   .filter((name) => name.endsWith('.jsonl'))
   .map((name) => name.replace('.jsonl', ''))

@@ -4,15 +4,15 @@ import { readTypes } from '../../../../testing/apiserver/schema/types.ts';
 
 const types = readTypes();
 
-/** What metrics-server serves is none of the types of Kubernetes itself. */
-const own = resources.filter(({ group }) => group !== 'metrics.k8s.io');
+/** The resources of Kubernetes itself, because those of metrics-server have no types in its schema. */
+const kubernetesResources = resources.filter(({ group }) => group !== 'metrics.k8s.io');
 
-test.each(own.map((each) => [each.name, each] as const))(
+test.each(kubernetesResources.map((each) => [each.name, each] as const))(
   '%s has types for all its kinds, and a unique name',
   (_, each) => {
     const { group, version, kind, singular, subresources } = each;
     expect(types.kind(group, version, kind)).toBeDefined();
-    // What is passed on to a node has options in its query, and no object.
+    // Subresources that are forwarded to a node have options in the query and no object.
     const stored = subresources.filter(({ kind: below }) => !/^(Pod|Node).*Options$/.test(below));
     for (const { of = { group, version }, kind: below } of stored)
       expect(types.kind(of.group, of.version, below)?.name).toMatch(new RegExp(`\\.${below}$`));

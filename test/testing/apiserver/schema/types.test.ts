@@ -30,7 +30,7 @@ test('lists of a pod are merged by their merge keys', () => {
 });
 
 test('a type describes the types of its fields', () => {
-  const made = new Types(
+  const customTypes = new Types(
     new Map([
       [
         'a',
@@ -47,7 +47,7 @@ test('a type describes the types of its fields', () => {
       ],
     ]),
   );
-  const a = made.named('a');
+  const a = customTypes.named('a');
   expect(a.fields.map((name) => a.field(name)?.type)).toEqual([
     { kind: 'string' },
     { kind: 'map', values: { kind: 'bytes' } },
@@ -56,5 +56,5 @@ test('a type describes the types of its fields', () => {
     { kind: 'list', items: { kind: 'object', of: a } },
     { kind: 'any' },
   ]);
-  expect(made.named('none').fields).toEqual([]);
+  expect(customTypes.named('none').fields).toEqual([]);
 });

@@ -1,11 +1,11 @@
-/** An authority of its own, for servers and clients in tests: made by `openssl`, of the Debian package of that name. */
+/** A certificate authority for servers and clients in tests. It uses `openssl` from the Debian package of that name. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export interface KeyPair {
-  /** In PEM. */
+  /** PEM. */
   readonly key: string;
   readonly cert: string;
 }
@@ -21,17 +21,17 @@ export class Authority {
     writeFileSync(join(this.#folder, 'extensions'), EXTENSIONS);
   }
 
-  /** Its certificate, in PEM. */
+  /** The CA certificate in PEM. */
   get cert(): string {
     return this.#read('ca.crt');
   }
 
-  /** Where its certificate lies. */
+  /** The path of the CA certificate. */
   get certFile(): string {
     return join(this.#folder, 'ca.crt');
   }
 
-  /** Of a subject like `/O=group/CN=name`, for a server on loopback or a client. */
+  /** Issues a certificate for a server on loopback or for a client. The subject has the form `/O=group/CN=name`. */
   issue(subject: string): KeyPair {
     this.#openssl('req', ...NEW_KEY, '-subj', subject, '-keyout', 'own.key', '-out', 'own.csr');
     this.#openssl(

@@ -1,4 +1,4 @@
-/** Nodes are asked what they use, again and again. */
+/** Scraping the resource usage of nodes at an interval. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { systemClock } from '../../../../base/time/clock.ts';
 import type { Route } from '../../../../kubelet-api/exchange.ts';
@@ -14,8 +14,8 @@ const EVERY_MS = 50;
 let server: ApiServer;
 let served: ServedApi;
 const nodes: Awaited<ReturnType<typeof servedRoutes>>[] = [];
-/** What the node `told` says: half a core is in use. */
-const said = (): string => {
+/** Returns the metrics of the node `told`, which uses half a core. */
+const metricsOfNode = (): string => {
   const at = Date.now();
   return `node_cpu_usage_seconds_total ${at / 2_000} ${at}\nnode_memory_working_set_bytes 4096 ${at}\n`;
 };
@@ -28,7 +28,7 @@ beforeAll(async () => {
   const [{ cluster }] = JSON.parse(served.kubeconfig()).clusters;
   const ca = Buffer.from(cluster['certificate-authority-data'], 'base64').toString();
   const tls = { ...new Authority().issue({ name: 'node', groups: [] }), ca };
-  const lay = async (name: string, answer: Route['handle']) => {
+  const addNode = async (name: string, answer: Route['handle']) => {
     const node = await servedRoutes([route(answer)], tls);
     nodes.push(node);
     await server.request('POST', '/api/v1/nodes', { metadata: { name } });
@@ -36,9 +36,9 @@ beforeAll(async () => {
     const status = { addresses, daemonEndpoints: { kubeletEndpoint: { Port: node.port } } };
     await server.request('PATCH', `/api/v1/nodes/${name}/status`, { status }, 'application/merge-patch+json');
   };
-  await lay('told', async ({ response }) => void response.end(said()));
-  await lay('refusing', async ({ response }) => void response.writeHead(403).end(said()));
-  await lay('odd', async ({ response }) => void response.end('<html>\n'));
+  await addNode('told', async ({ response }) => void response.end(metricsOfNode()));
+  await addNode('refusing', async ({ response }) => void response.writeHead(403).end(metricsOfNode()));
+  await addNode('odd', async ({ response }) => void response.end('<html>\n'));
 });
 
 afterAll(async () => {

@@ -1,4 +1,4 @@
-/** The test API server over real connections: HTTP/2 and HTTP/1.1, TLS, client certificates, watches that stream. */
+/** The test API server over real connections: HTTP/2 and HTTP/1.1, TLS, client certificates and watches. */
 import { once } from 'node:events';
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { type RequestOptions, request } from 'node:https';
@@ -41,19 +41,19 @@ test('connections that clients reset before the response are released', async ()
   await eventually('only the earlier connections are left', () => openSockets() <= before, 20_000);
 }, 30_000);
 
-interface Told {
+interface Answer {
   readonly code: number;
   readonly text: string;
 }
 
-async function ask(path: string, { method = 'GET', body = '', headers = {} } = {}): Promise<Told> {
+async function ask(path: string, { method = 'GET', body = '', headers = {} } = {}): Promise<Answer> {
   const stream = session.request({ ':path': path, ':method': method, authorization, ...headers });
   if (method !== 'GET') stream.end(body);
-  const [told] = await once(stream, 'response');
+  const [head] = await once(stream, 'response');
   stream.setEncoding('utf8');
   let text = '';
   for await (const chunk of stream) text += String(chunk);
-  return { code: Number(told[':status']), text };
+  return { code: Number(head[':status']), text };
 }
 
 const json = { 'content-type': 'application/json' };
@@ -77,9 +77,9 @@ test('the client certificate of a connection is read once, however many requests
 
 test('HTTP/1.1 is served over TLS as well, including HEAD', async () => {
   const options = { port: serving.port, host: '127.0.0.1', ca: authority.cert, headers: { authorization } };
-  const asked = request({ ...options, path: '/healthz', method: 'HEAD' });
-  asked.end();
-  const [answer] = await once(asked, 'response');
+  const head = request({ ...options, path: '/healthz', method: 'HEAD' });
+  head.end();
+  const [answer] = await once(head, 'response');
   expect(answer.statusCode).toBe(200);
   answer.resume();
   await once(answer, 'end');
@@ -97,23 +97,23 @@ test('a watch streams changes while it is open', async () => {
 });
 
 test('no watch is started for a client that disconnects before the response', async () => {
-  const begun = jest.fn(() => () => undefined);
-  const asked = Promise.withResolvers<void>();
+  const start = jest.fn(() => () => undefined);
+  const received = Promise.withResolvers<void>();
   const answered = Promise.withResolvers<ApiResponse>();
   const answer = jest.spyOn(api, 'respond').mockImplementationOnce(() => {
-    asked.resolve();
+    received.resolve();
     return answered.promise;
   });
   try {
     const stream = session.request({ ':path': '/api/v1/namespaces?watch=true', authorization });
-    await asked.promise;
+    await received.promise;
     stream.close();
     await once(stream, 'close');
-    // What is asked after it is answered after the server has heard of that.
+    // Once this request has a response, the server has also processed the reset of the stream.
     await ask('/healthz');
-    answered.resolve({ code: 200, headers: new Map(), start: begun });
+    answered.resolve({ code: 200, headers: new Map(), start });
     await ask('/healthz');
-    expect(begun).not.toHaveBeenCalled();
+    expect(start).not.toHaveBeenCalled();
   } finally {
     answer.mockRestore();
   }
@@ -134,7 +134,7 @@ test('a client certificate that is untrusted or expires during the connection is
   const clock = { ...systemClock, offset: 0, now: () => systemClock.now() + clock.offset };
   const tls = { ...authority.issue('/CN=kube-apiserver'), clientCa: authority.cert };
   const other = await serve(new Api({ clock, tokens, address: '127.0.0.1' }), { tls });
-  const stranger = new Authority();
+  const untrustedAuthority = new Authority();
   const codes = async (pair: { key: string; cert: string }) => {
     const client = connect(`https://127.0.0.1:${other.port}`, { ca: authority.cert, ...pair });
     const codeOf = async (headers = {}) => {
@@ -151,8 +151,8 @@ test('a client certificate that is untrusted or expires during the connection is
   };
   const subject = '/O=system:nodes/CN=system:node:n1';
   expect(await codes(authority.issue(subject))).toEqual([404, 401, 404]);
-  expect(await codes(stranger.issue(subject))).toEqual([401, 401, 404]);
-  stranger.remove();
+  expect(await codes(untrustedAuthority.issue(subject))).toEqual([401, 401, 404]);
+  untrustedAuthority.remove();
   await other.close();
 });
 
@@ -178,11 +178,11 @@ describe('accepts HTTP/1.1 headers of up to a mebibyte, as Go does', () => {
   const target = (length: number) => `/version?command=${'a'.repeat(length)}`;
 
   async function codeOf(options: RequestOptions, port: number): Promise<unknown> {
-    const sent = request({ host: '127.0.0.1', port, ca: authority.cert, agent: false, ...options });
-    // A server that refuses the headers while they are still being sent may reset the connection.
-    const failed = once(sent, 'error').then(([error]) => Object(error).code);
-    sent.end();
-    const answered = once(sent, 'response').then(([response]) => {
+    const clientRequest = request({ host: '127.0.0.1', port, ca: authority.cert, agent: false, ...options });
+    // If the server rejects the headers before they have been sent completely, it may reset the connection.
+    const failed = once(clientRequest, 'error').then(([error]) => Object(error).code);
+    clientRequest.end();
+    const answered = once(clientRequest, 'response').then(([response]) => {
       response.resume();
       return response.statusCode;
     });

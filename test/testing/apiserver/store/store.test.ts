@@ -7,12 +7,12 @@ const names = (store: Store, revision?: number) => store.list('/configmaps', rev
 test('each write increments the global revision, unless it changes nothing', () => {
   const store = new Store();
   const before = store.revision;
-  const made = store.put('/configmaps', object('a', { data: { k: 'v' } }));
-  expect(made).toEqual({
+  const created = store.put('/configmaps', object('a', { data: { k: 'v' } }));
+  expect(created).toEqual({
     metadata: { name: 'a', namespace: 'default', resourceVersion: String(before + 1) },
     data: { k: 'v' },
   });
-  expect(store.put('/configmaps', object('a', { data: { k: 'v' } }))).toBe(made);
+  expect(store.put('/configmaps', object('a', { data: { k: 'v' } }))).toBe(created);
   store.put('/secrets', object('a'));
   expect(store.put('/configmaps', object('a', { data: { k: 'w' } })).metadata).toMatchObject({
     resourceVersion: String(before + 3),
@@ -37,20 +37,20 @@ test('a list is sorted, and can be read at an earlier revision', () => {
 
 test('a watch receives every change of its resource until it is closed', () => {
   const store = new Store();
-  const heard: Change[] = [];
-  const leave = store.watch('/pods', (change) => heard.push(change));
+  const changes: Change[] = [];
+  const stop = store.watch('/pods', (change) => changes.push(change));
   store.put('/pods', object('a'));
   store.put('/configmaps', object('a'));
   store.put('/pods', object('a', { spec: {} }));
   const gone = store.remove('/pods', object('a', { spec: {} }));
-  leave();
+  stop();
   store.put('/pods', object('b'));
-  expect(heard.map(({ type, revision }) => [type, revision])).toEqual([
+  expect(changes.map(({ type, revision }) => [type, revision])).toEqual([
     ['ADDED', 2],
     ['MODIFIED', 4],
     ['DELETED', 5],
   ]);
-  expect(heard.map(({ before }) => before?.metadata)).toEqual([
+  expect(changes.map(({ before }) => before?.metadata)).toEqual([
     undefined,
     { name: 'a', namespace: 'default', resourceVersion: '2' },
     { name: 'a', namespace: 'default', resourceVersion: '4' },

@@ -11,14 +11,14 @@ function selects({ metadata }: JsonObject): boolean {
   return isObject(labels) && lookUp(labels, 'sel') === 'yes';
 }
 
-/** As recorded of a kube-apiserver. */
+/** The expected values are recorded from a kube-apiserver. */
 test('a watch receives events for objects that it selects or used to select', () => {
   const store = new Store();
-  const heard: unknown[] = [];
+  const events: unknown[] = [];
   store.watch('/configmaps', (change) => {
     const event = watchEvent(change, selects);
     const { name, resourceVersion, labels } = (event?.object.metadata ?? {}) as JsonObject;
-    if (event) heard.push([event.type, name, resourceVersion, labels]);
+    if (event) events.push([event.type, name, resourceVersion, labels]);
   });
   const put = (name: string, sel: string, more?: object) => store.put('/configmaps', object(name, sel, more));
   put('in', 'yes');
@@ -29,7 +29,7 @@ test('a watch receives events for objects that it selects or used to select', ()
   put('out', 'yes', { data: {} });
   store.remove('/configmaps', object('out', 'yes'));
   store.remove('/configmaps', object('in', 'no'));
-  expect(heard).toEqual([
+  expect(events).toEqual([
     ['ADDED', 'in', '2', { sel: 'yes' }],
     ['ADDED', 'out', '4', { sel: 'yes' }],
     ['DELETED', 'in', '5', { sel: 'yes' }],

@@ -44,7 +44,7 @@ function driverCauses(object: JsonObject): Cause[] {
   );
 }
 
-/** Drivers may be added and removed, but not changed. */
+/** A CSINode's drivers can be added and removed, but not changed. */
 function changedDriverCauses(object: JsonObject, before: JsonObject): Cause[] {
   const had = objectsAt(specOf(before), 'drivers');
   return objectsAt(specOf(object), 'drivers').flatMap((driver) => {
@@ -75,7 +75,7 @@ export const disruptionBudgetStrategy: Strategy = {
 
 const NO_DISRUPTIONS = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 };
 
-/** The status of a kind without specific rules. */
+/** The strategy of the status of a kind without specific rules. */
 export const plainStatusStrategy: Strategy = {
   ...plainStrategy,
   updated: (object, before) => withFieldsOf({ ...before, metadata: objectAt(object, 'metadata') }, object, ['status']),

@@ -103,7 +103,7 @@ export const nodeStrategy: Strategy = {
   defaulted,
   createCauses: nodeCauses,
   updated: (node, before) => withFieldsOf(node, before, ['status']),
-  // A kube-apiserver validates the whole node and then the update.
+  // The kube-apiserver validates the whole node and then the update.
   updateCauses: (node, before) => [...nodeCauses(node), ...updateCauses(node, before)],
 };
 

@@ -34,7 +34,7 @@ export const withFieldsOf = (object: JsonObject, before: JsonObject, names: read
 
 export const IMMUTABLE = 'field is immutable';
 
-/** Causes for changes of immutable fields. */
+/** Returns a cause for each changed immutable field. */
 export function immutableCauses(object: JsonObject, before: JsonObject, names: readonly string[]): Cause[] {
   return names.flatMap((name) => {
     const value = lookUp(object, name);

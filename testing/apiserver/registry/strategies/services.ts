@@ -10,7 +10,7 @@ import { plainStrategy, type RegistryContext, type Strategy, withSelectors } fro
 import { listAt, objectsAt, specOf, withFields, withFieldsOf } from './parts.ts';
 
 const NONE = 'None';
-/** The ranges for allocation: 10.0.0.0/22 and ports 30000 to 32767. */
+/** The ranges from which addresses and ports are allocated: 10.0.0.0/22 and 30000 to 32767. */
 const NETWORKS = ['10.0.0.', '10.0.1.', '10.0.2.', '10.0.3.'] as const;
 const HOSTS = { first: 2, last: 254 } as const;
 const NODE_PORTS = { first: 30_000, last: 32_767 } as const;

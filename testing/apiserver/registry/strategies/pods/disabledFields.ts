@@ -1,5 +1,5 @@
 /**
- * Fields of features that are disabled by default in a kube-apiserver 1.36. It drops them from new and changed pods,
+ * Fields of features that are disabled by default in kube-apiserver 1.36. It drops them from new and changed pods,
  * unless the pod had them before (`dropDisabledFields` in `pkg/api/pod/util.go`, the defaults in
  * `pkg/features/kube_features.go`).
  */

@@ -34,9 +34,9 @@ function changedCauses(pod: JsonObject, before: JsonObject): Cause[] {
   return objectsAt(specOf(before), 'ephemeralContainers').flatMap((had) => {
     const name = textAt(had, 'name');
     const now = containers.find((each) => textAt(each, 'name') === name);
-    const told = `existing ephemeral containers ${JSON.stringify(name)} may not be`;
-    if (now === undefined) return [forbidden(field, `${told} removed\n`)];
+    const message = `existing ephemeral containers ${JSON.stringify(name)} may not be`;
+    if (now === undefined) return [forbidden(field, `${message} removed\n`)];
     const difference = JSON.stringify(firstDifference(had, now) ?? null);
-    return isJsonEqual(had, now) ? [] : [forbidden(field, `${told} changed\n${difference}`)];
+    return isJsonEqual(had, now) ? [] : [forbidden(field, `${message} changed\n${difference}`)];
   });
 }

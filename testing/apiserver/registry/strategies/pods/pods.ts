@@ -24,8 +24,8 @@ export const podStrategy: Strategy = {
     ...['phase', 'podIP', 'nominatedNodeName'].map(statusText),
   ]),
   defaulted,
-  created: (given, { features }) => {
-    const pod = withoutDisabledFields(given, undefined, features);
+  created: (requested, { features }) => {
+    const pod = withoutDisabledFields(requested, undefined, features);
     return withMetadata({ ...pod, status: initialStatus(pod) }, { generation: 1 });
   },
   updated: (pod, before, { features }) =>

@@ -23,11 +23,11 @@ const LISTS = ['containers', 'initContainers'] as const;
 /** Takes only the resources and resize policies from an update. */
 function withResources(pod: JsonObject, before: JsonObject): JsonObject {
   const lists = LISTS.flatMap((list) => {
-    const asked = objectsAt(specOf(pod), list);
+    const requested = objectsAt(specOf(pod), list);
     const had = objectsAt(specOf(before), list);
     if (had.length === 0) return [];
     const all = had.map((container) => {
-      const now = asked.find((each) => textAt(each, 'name') === textAt(container, 'name'));
+      const now = requested.find((each) => textAt(each, 'name') === textAt(container, 'name'));
       return now === undefined ? container : withFieldsOf(container, now, ['resources', 'resizePolicy']);
     });
     return [[list, all] as const];
@@ -59,11 +59,11 @@ const isSupported = (pod: JsonObject): boolean =>
 const MUTABLE = ['cpu', 'memory'] as const;
 
 function containerCauses(pod: JsonObject, before: JsonObject, list: (typeof LISTS)[number]): Cause[] {
-  const asked = objectsAt(specOf(pod), list);
+  const requested = objectsAt(specOf(pod), list);
   return objectsAt(specOf(before), list).flatMap((container, index) => {
     const field = `spec.${list}[${index}].resources`;
-    const [own, had] = [objectAt(asked[index] ?? {}, 'resources'), objectAt(container, 'resources')];
-    const restarts = list === 'initContainers' && !isJsonEqual(own, had) && isRestartedInit(asked[index] ?? {});
+    const [own, had] = [objectAt(requested[index] ?? {}, 'resources'), objectAt(container, 'resources')];
+    const restarts = list === 'initContainers' && !isJsonEqual(own, had) && isRestartedInit(requested[index] ?? {});
     return [
       ...removalCauses(own, had, 'requests', field),
       ...removalCauses(own, had, 'limits', field),

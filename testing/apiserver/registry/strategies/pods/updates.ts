@@ -56,15 +56,15 @@ const imageCauses = (spec: JsonObject): Cause[] =>
 /** A deadline may be added or reduced. */
 function deadlineCause(spec: JsonObject, before: JsonObject): Cause | undefined {
   const field = 'spec.activeDeadlineSeconds';
-  const [asked, had] = [numberAt(spec, 'activeDeadlineSeconds'), numberAt(before, 'activeDeadlineSeconds')];
-  if (asked === undefined)
-    return had === undefined
+  const [deadline, previous] = [numberAt(spec, 'activeDeadlineSeconds'), numberAt(before, 'activeDeadlineSeconds')];
+  if (deadline === undefined)
+    return previous === undefined
       ? undefined
       : invalidValue(field, null, 'must not update from a positive integer to nil value');
-  if (asked < 0 || asked > LONGEST_DEADLINE)
-    return invalidValue(field, asked, `must be between 0 and ${LONGEST_DEADLINE}, inclusive`);
-  return had !== undefined && had < asked
-    ? invalidValue(field, asked, 'must be less than or equal to previous value')
+  if (deadline < 0 || deadline > LONGEST_DEADLINE)
+    return invalidValue(field, deadline, `must be between 0 and ${LONGEST_DEADLINE}, inclusive`);
+  return previous !== undefined && previous < deadline
+    ? invalidValue(field, deadline, 'must be less than or equal to previous value')
     : undefined;
 }
 
@@ -86,7 +86,7 @@ function gateCauses(spec: JsonObject, before: JsonObject): Cause[] {
   return [forbidden('spec.schedulingGates', `only deletion is allowed, but found new scheduling gates '[${names}]'`)];
 }
 
-/** Checks all other fields. */
+/** Checks that all other fields are unchanged. */
 function otherCauses(spec: JsonObject, before: JsonObject): Cause[] {
   const munged = withFieldsOf(withImagesOf(spec, before), before, [
     'activeDeadlineSeconds',

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** The server's answer to a new pod, without the name of the pod. */
+/** Returns `accepted`, or the server's error message for a new pod without the pod's name. */
 async function answerTo(pod: object): Promise<string> {
   const body: Json = JSON.parse(JSON.stringify(pod));
   try {

@@ -6,14 +6,14 @@ import type { Json } from '../../../../../../testing/apiserver/json.ts';
 const PODS = '/api/v1/namespaces/default/pods';
 const NEVER = { name: 'main', image: 'busybox:1', restartPolicy: 'Never' };
 const restartsAll = { action: 'RestartAllContainers', exitCodes: { operator: 'In', values: [1] } };
-const ended = { terminated: { exitCode: 143, reason: 'Error' } };
+const terminatedState = { terminated: { exitCode: 143, reason: 'Error' } };
 
-/** Whether a server takes it that a container which has ended runs again. */
+/** Whether the server accepts a status in which a terminated container is running again. */
 async function mayRunAgain(...containers: readonly Json[]): Promise<boolean> {
   const server = await ApiServer.start(new SimulatedClock());
   const spec = { nodeName: 'node1', containers: [...containers] };
   await server.request('POST', PODS, { metadata: { name: 'web' }, spec });
-  const tell = (state: Json) => {
+  const patchState = (state: Json) => {
     const containerStatuses = [{ name: 'main', image: '', imageID: '', ready: false, restartCount: 0, state }];
     return server.request(
       'PATCH',
@@ -23,8 +23,8 @@ async function mayRunAgain(...containers: readonly Json[]): Promise<boolean> {
     );
   };
   try {
-    await tell(ended);
-    return await tell({ running: {} }).then(
+    await patchState(terminatedState);
+    return await patchState({ running: {} }).then(
       () => true,
       (error: unknown) => {
         expect(String(error)).toContain('may not be transitioned to non-terminated state');
