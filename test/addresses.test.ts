@@ -5,21 +5,24 @@
 import { expect, test } from '@jest/globals';
 import { isProduct, sources } from './support/tree.ts';
 
-/** A comparison with the text of an address, or with the beginning of one, by an operator, a method or a pattern. */
+/**
+ * Patterns of a comparison with an address, or with the beginning of one, by an operator, a method or a regular
+ * expression.
+ */
 const COMPARISONS = [
   /(?:[!=]==|case) (['"`])(?:\d{1,3}\.[\d.]*|\[?[\da-f]*:[\da-f]*:[\da-f:]*\]?)\1/i,
   /\.(?:startsWith|endsWith|includes|indexOf)\((['"`])(?:\d{1,3}\.[\d.]*|[\da-f]*::|f[ef][\da-f]{2}:?)\1\)/i,
   /\/\^?\(*(?:\?:)?(?:127|169|22|fe[8[]|\^?ff|::1|\[0:\])[^/\n]*\/[a-z]*\.(?:test|exec)/i,
-  // The name of a variable that holds an address, on either side.
+  // Comparisons with a variable that contains an address, on either side.
   /(?<!typeof )\b(?:ip|address|podIp|hostIp|nodeIp|podIP|hostIP) [!=]== (?!undefined|null|'')/,
   / [!=]== (?:\w+\.)*(?:ip|podIp|hostIp|nodeIp|podIP|hostIP)\b/,
-  // A lookup of such a variable among the addresses of a list or set.
+  // Lookups of such a variable in a list or set of addresses.
   /\.(?:includes|indexOf|has)\((?:\w+\.)*(?:ip|address|podIp|hostIp|nodeIp|podIP|hostIP|host)\)/,
 ];
 
 const comparesText = (line: string): boolean => COMPARISONS.some((pattern) => pattern.test(line));
 
-/** The files in which an API server compares addresses as text, and so must they. */
+/** These files compare addresses as text, because a real API server does so as well. */
 const EXEMPT = new Set(['testing/apiserver/registry/strategies/services.ts']);
 
 test('no address is compared as text', () => {

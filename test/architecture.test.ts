@@ -1,4 +1,4 @@
-/** Checks the documents against the code: the outlines of machines, the files that are named, the links, the sizes. */
+/** Checks the documents against the code: outlines of machines, file names, links and sizes. */
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -14,7 +14,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const actors = readFileSync(join(root, 'docs/design/actors.md'), 'utf8');
 const podFileByFile = readFileSync(join(root, 'docs/design/pod-file-by-file.md'), 'utf8');
 
-/** `a --> b` for each way that the page draws. */
+/** Returns `a --> b` for each arrow of an outline. */
 function drawn(name: string): string[] {
   const [, outline = ''] = actors.split(`<!-- outline of ${name} -->`);
   const [chart = ''] = outline.split('```\n');
@@ -27,7 +27,7 @@ function topOf(node: AnyStateNode): string {
   return node.parent?.parent ? topOf(node.parent) : node.key;
 }
 
-/** `a --> b` for each way from one top state, or from a state within it, to another. */
+/** Returns `a --> b` for each transition between different top-level states, including those of nested states. */
 function ways({ root }: AnyStateMachine): string[] {
   const found = Object.values(root.states)
     .flatMap((state: AnyStateNode) => nodesBelow(state))
@@ -68,13 +68,13 @@ test('the README and ARCHITECTURE.md are short enough to be read', () => {
   expect(text('ARCHITECTURE.md').length).toBeLessThanOrEqual(15_000);
 });
 
-describe('the way of a pod', () => {
+describe('the path of a pod', () => {
   const [, way = ''] = podFileByFile.split('<!-- way of a pod -->');
   const files: readonly string[] = (way.split('```')[1] ?? '').match(/\S+\.ts\b/g) ?? [];
-  // The simulated runtime is called without a socket, and has no cgroups.
+  // The simulated runtime needs neither a socket nor cgroups.
   const ofRealRuntimes = ['cri/client/connectCri.ts', 'host/cgroup/podCgroups.ts'];
 
-  test('names files that are there, each once', () => {
+  test('names existing files, each once', () => {
     expect(files.length).toBeGreaterThan(50);
     expect(files.filter((file, index) => !existsSync(join(root, file)) || files.indexOf(file) !== index)).toEqual([]);
   });
@@ -86,7 +86,7 @@ describe('the way of a pod', () => {
   });
 });
 
-test('each file that CONTRIBUTING.md names by its path is there', () => {
+test('each file that CONTRIBUTING.md names by its path exists', () => {
   const named = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8').matchAll(/`((?:[\w.-]+\/)+[\w.-]+\.\w+)`/g);
   const folders = [...productFolders, 'test', 'docs'];
   const files = [...named].map(([, file = '']) => file).filter((file) => folders.includes(file.split('/')[0] ?? ''));

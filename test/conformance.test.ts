@@ -7,10 +7,10 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const script = 'scripts/conformance.mjs';
-/** A rule's number; written so that it is not taken for a title's here. */
+/** Number of a rule. The template prevents that this file itself is scanned as a test of that rule. */
 const rule = `C${7}`;
 
-/** Lists the tests of a copy of the package. */
+/** Lists the tests in a copy of the package. */
 function list(directory: string, ...args: string[]) {
   const { status, stderr } = spawnSync(process.execPath, [join(directory, script), ...args], { encoding: 'utf8' });
   return { status, stderr: stderr.trim() };
@@ -24,7 +24,7 @@ describe('the list of tests', () => {
   const made: string[] = [];
   afterAll(() => Promise.all(made.map((directory) => rm(directory, { recursive: true }))));
 
-  /** A package with one rule and these tests. */
+  /** Creates a package with one rule and these tests. */
   async function packageOf(tests: string, { today = '', mutations = '[]' } = {}): Promise<string> {
     const directory = await realpath(await mkdtemp(join(tmpdir(), 'statelet-conformance-')));
     made.push(directory);

@@ -28,7 +28,7 @@ test('the tests of the example pass', () => {
     cwd: directory,
     encoding: 'utf8',
   });
-  // The output explains a failure.
+  // Compare the output as well, because it explains a failure.
   expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: expect.stringMatching(/^# fail 0$/m), stderr: '' });
 });
 

@@ -1,4 +1,4 @@
-/** Holds the tool that checks the import rules to its word: what it could not parse it would find nothing in. */
+/** Checks the tool that checks the import rules, which would find no violations in files that it cannot parse. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(tree, { recursive: true, force: true }));
 
-/** The violations of a tree of files, as `rule: from → to`. */
+/** Returns the violations in a tree of files, as `rule: from → to`. */
 function violations(files: Readonly<Record<string, string>>): string[] {
   for (const [file, text] of Object.entries(files)) {
     mkdirSync(dirname(join(tree, file)), { recursive: true });
@@ -36,7 +36,7 @@ const folders = (files: Readonly<Record<string, string>>) => [
 
 const used = `import './used.ts';\n`;
 
-test('what is allowed is allowed', () => {
+test('allowed imports are accepted', () => {
   expect(
     violations({
       'kubernetes/a.ts': `import * as z from 'zod/mini';\nexport const a = z.string();\n`,
@@ -83,6 +83,6 @@ test('a circle of types: found', () => {
   expect(found).toContainEqual(expect.stringMatching('^no-circle: '));
 });
 
-test('a module that nobody needs: found', () => {
+test('a module that nothing imports is detected', () => {
   expect(violations({ 'volume/a.ts': 'export const a = 1;\n' })).toEqual(['no-orphan: volume/a.ts']);
 });

@@ -43,7 +43,7 @@ async function phaseReached(agent: NodeAgent, phase: string): Promise<void> {
   unsubscribe();
 }
 
-test('a node of the public parts alone runs a pod to its end, and its recording tells the same', async () => {
+test('a node built from public parts alone runs a pod to completion, and its recording replays the same', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'statelet-library-'));
   const staticPodPath = join(directory, 'manifests');
   await mkdir(staticPodPath);
@@ -85,7 +85,7 @@ const hello = {
   },
 };
 
-test('a node over the simulated runtime is one call, and another changes its pods', async () => {
+test('one call creates a node on the simulated runtime, and another changes its pods', async () => {
   const node = await startSimulatedNode({ pods: [hello], runtime: { latency: 0 } });
   try {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -159,7 +159,7 @@ describe('an incomplete call is an error at once', () => {
   const given = { ...config, rootDir: '/nowhere' };
   const parts = { cri: {} };
   const sink = { name: 'api', mustAcknowledge: true, put: async () => {} };
-  // As a program in JavaScript would call it.
+  // Calls the function without type checking, as a JavaScript program would.
   const create = (...args: unknown[]) => Promise.resolve(Reflect.apply(createNode, undefined, args));
 
   test.each<[string, object, object]>([
@@ -184,7 +184,7 @@ describe('an incomplete call is an error at once', () => {
     await expect(create(...args)).rejects.toThrow(new RegExp(`^createNode: ${said}`));
   });
 
-  test('a feed or a port that is there and undefined is the real one, and what may be absent has a default', async () => {
+  test('a feed or port that is set to undefined uses the real one, and optional parts have defaults', async () => {
     const rootDir = await mkdtemp(join(tmpdir(), 'statelet-library-'));
     const cri = inProcessCri(createSimulatedRuntime({ clock: systemClock }));
     const undefinedParts = { cri, feeds: { pleg: undefined }, ports: { runSandbox: undefined } };

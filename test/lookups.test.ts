@@ -1,6 +1,7 @@
 /**
- * Names from outside are data. Every plain object answers to `constructor`, `toString` and `__proto__`, which a pod's
- * uid, a container, a volume or a file may be called: so no map is looked up by a name but through `lookUp`.
+ * Names from outside are data. Every plain object has the properties `constructor`, `toString` and `__proto__`, which
+ * may also be the UID of a pod or the name of a container, a volume or a file. So every lookup by a name goes through
+ * `lookUp`.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +14,7 @@ import { root } from './support/root.ts';
 import { isProduct } from './support/tree.ts';
 
 const api = new API({ cwd: root });
-/** They are what the others look things up by. */
+/** This file implements the lookup. */
 const exempt = ['base/values/lookUp.ts'];
 
 afterAll(() => api.close());
@@ -24,9 +25,11 @@ function nodesOf(node: Node): Node[] {
   return [node, ...inner];
 }
 
-/** Which of these are `map[name]`, read, written or deleted; what their types say is asked once for all of them. */
+/**
+ * Returns the nodes that are `map[name]`, read, written or deleted. The types of all nodes are requested in one call.
+ */
 function lookUpsAmong(checker: Checker, nodes: readonly Node[]): Node[] {
-  // the kind of a node says what it is, which its type does not follow
+  // TypeScript does not narrow the type of a node by its kind.
   const accesses = nodes.filter(({ kind }) => kind === SyntaxKind.ElementAccessExpression) as ElementAccessExpression[];
   const maps = checker.getTypeAtLocation(accesses.map(({ expression }) => expression));
   const names = checker.getTypeAtLocation(accesses.map(({ argumentExpression }) => argumentExpression));
@@ -45,19 +48,22 @@ function isMap(checker: Checker, type: Type | undefined): boolean {
   return answer;
 }
 
-/** The type says which names there can be, and none of them is of every object. */
+/** Whether the type lists the possible names, none of which is a property of every object. */
 function isKnown(checker: Checker, type: Type | undefined): boolean {
   const names = type === undefined ? [] : checker.typeToString(type).split(' | ');
   return names.length > 0 && names.every((name) => /^"(.*)"$/.test(name) && !(name.slice(1, -1) in {}));
 }
 
-/** `name in map` */
+/** Whether a node is `name in map`. */
 const isQuestion = (node: Node): boolean =>
   isBinaryExpression(node) &&
   node.operatorToken.kind === SyntaxKind.InKeyword &&
   node.left.kind !== SyntaxKind.StringLiteral;
 
-/** `const { [name]: value } = map`; what is called `_…` is only left out of the rest. */
+/**
+ * Whether a node is `const { [name]: value } = map`. A value called `_…` is exempt, because it is only omitted from the
+ * rest.
+ */
 const isTakenOut = (node: Node): boolean =>
   isBindingElement(node) &&
   node.propertyName !== undefined &&
@@ -80,11 +86,11 @@ function lookUpsIn(config: string): string[] {
     });
 }
 
-test('no map is looked up by a name that everything has', () => {
+test('no map is looked up by a property name that every object has', () => {
   expect(lookUpsIn(`${root}/tsconfig.json`)).toEqual([]);
 });
 
-test('each way to look one up is seen', () => {
+test('each kind of lookup is detected', () => {
   const folder = mkdtempSync(join(tmpdir(), 'statelet-lookups-'));
   try {
     mkdirSync(join(folder, 'kubernetes'));

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { productFiles, type Source, sources } from './support/tree.ts';
 
-/** Files that run as a program of their own, each with the test that runs it. */
+/** Files that run as separate programs, each with the test that runs it. */
 const RUN_BY: Readonly<Record<string, string>> = {
   'actors/sources/manifest/manifestWorker.ts': 'test/actors/sources/manifest/manifestReader.test.ts',
   'cli/bin.mjs': 'test/cli/launcher.test.ts',
@@ -41,6 +41,6 @@ test('each file of the product is loaded by a test', () => {
   expect(productFiles.filter((each) => hasValues(each) && !reached.has(each.file)).map(({ file }) => file)).toEqual([]);
 });
 
-test('each program is run by a test that is there', () => {
+test('each program is run by an existing test', () => {
   expect([...Object.keys(RUN_BY), ...Object.values(RUN_BY)].filter((file) => !files.has(file))).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** What others get when they install the package. */
+/** The package as users install it. */
 
 import { execFile, spawnSync } from 'node:child_process';
 import { access, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -29,7 +29,7 @@ const node = await startSimulatedNode({ pods: [{ apiVersion: 'v1', kind: 'Pod' }
 const agent: NodeAgent = node.agent;
 const trees: ReadonlyMap<string, ActorNode> = agent.trees();
 const machine: string = podMachine.id;
-// The events of each machine have a name.
+// The event types of each machine are exported.
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
 const named: readonly true[] = [
   true satisfies Same<EventFrom<typeof library.activeDeadlineMachine>, library.TimerEvent>,
@@ -58,7 +58,7 @@ const named: readonly true[] = [
   true satisfies Same<EventFrom<typeof library.statusSinkMachine>, library.StatusSinkEvent>,
   true satisfies Same<EventFrom<typeof library.volumeMachine>, library.VolumeEvent>,
 ];
-// An invariant of one's own needs no number.
+// An invariant of a user needs no number.
 const invariant: Invariant = { description: 'There is one life.', follow: () => ({}) };
 // @ts-expect-error a node has a name
 createNode({ rootDir: '/nowhere', capacity: { cpuMillis: 1, memoryBytes: 1, pods: 1 } });
@@ -70,18 +70,20 @@ const OPTIONS = {
   skipLibCheck: false,
   noEmit: true,
   noUncheckedIndexedAccess: true,
-  // XState's own types do not stand exactOptionalPropertyTypes.
+  // XState's own types do not compile with exactOptionalPropertyTypes.
   target: 'es2024',
   lib: ['es2024', 'esnext.disposable'],
   module: 'nodenext',
   types: ['node'],
-  // Checks the programs of the guide, which are JavaScript.
+  // Include the programs of the guide, which are JavaScript.
   allowJs: true,
   checkJs: true,
   noImplicitAny: false,
 };
 
-/** The programs in the guide to testing: a node on the simulated runtime, one in simulation, and an API server. */
+/**
+ * Returns the programs in the guide to testing: a node on the simulated runtime, one in simulation, and an API server.
+ */
 async function programsOfGuide(): Promise<readonly string[]> {
   const found = (await readFile(join(root, 'docs/how-to/test-with-statelet.md'), 'utf8')).matchAll(/```js\n(.*?)```/gs);
   const programs = [...found].flatMap(([, program]) => program ?? []);
@@ -109,7 +111,7 @@ test('a strict program in TypeScript compiles against the types, those of their 
     files.push(file);
   }
   await writeFile(join(directory, 'tsconfig.json'), JSON.stringify({ compilerOptions: OPTIONS, files }));
-  // The example project finds the same packages above its folder.
+  // The example project resolves the same packages from the parent directory.
   const example = join(directory, 'example');
   await cp(join(root, 'examples/testing'), example, { recursive: true });
   const tsc = join(root, 'node_modules/.bin/tsc');
@@ -119,7 +121,7 @@ test('a strict program in TypeScript compiles against the types, those of their 
   }
 });
 
-/** Behaves like Node.js 20.11 towards a program: its version, and a few of the functions that it lacks. */
+/** Makes a program believe that it runs on Node.js 20.11, which has this version and lacks a few functions. */
 const OLD_NODE = `
 Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.11.0' } });
 delete process.getBuiltinModule;
@@ -139,7 +141,7 @@ test.each(['index', 'testing'])(
   },
 );
 
-/** Runs an example over a file that is, or will be, exported as `statelet/testing`; gives the lines that it prints. */
+/** Runs an example with a file that is exported as `statelet/testing`, or will be. Returns the lines that it prints. */
 async function run(program = '', library = 'testing.ts'): Promise<readonly string[]> {
   await writeFile(
     join(directory, 'readme.mjs'),
@@ -150,7 +152,7 @@ async function run(program = '', library = 'testing.ts'): Promise<readonly strin
   return stdout.trim().split('\n');
 }
 
-test('the API server in the guide to testing reports what happens to its node, and ends', async () => {
+test('the API server in the guide to testing reports the changes of its node, and exits', async () => {
   await installedCommand();
   expect(await run((await programsOfGuide())[2], 'dist/testing.mjs')).toEqual([
     'ADDED Node',
@@ -160,16 +162,16 @@ test('the API server in the guide to testing reports what happens to its node, a
   ]);
 });
 
-test('the simulation in the guide to testing reports what became of its pod', async () => {
+test('the simulation in the guide to testing reports the outcome of its pod', async () => {
   const seen = await run((await programsOfGuide())[1]);
   const running = 'pod web-node-1 is running, with 1 of 1 containers ready';
   expect(seen.map((line) => line.replace(/^\d+ /, ''))).toEqual([running, running, 'no such pod']);
-  // A minute, an hour, and what it takes to settle.
+  // A minute, an hour, and the time to settle.
   expect(Number(seen.at(-1)?.split(' ')[0])).toBeGreaterThan(3_660_000);
 });
 
 describe('the manifest of the package', () => {
-  test('says where it comes from, and every file that it names is there', async () => {
+  test('states its repository, and every file that it names exists', async () => {
     const { repository, homepage, bin, files } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
     expect(repository.url).toBe(`git+${homepage}.git`);
     expect(files).toContain('CONTRIBUTING.md');
@@ -178,8 +180,8 @@ describe('the manifest of the package', () => {
   });
 });
 
-test('systemd takes the unit as it is', async () => {
-  // What the unit starts need not be installed for that.
+test('systemd accepts the unit unchanged', async () => {
+  // The program that the unit starts need not be installed for this check.
   const unit = (await readFile(join(root, 'examples/systemd/statelet.service'), 'utf8')).replace(
     '/usr/local/bin/statelet',
     join(root, 'cli/statelet.sh'),

@@ -5,7 +5,7 @@ import { expect, test } from '@jest/globals';
 import { root } from './support/root.ts';
 import { productFiles, productFolders, type Source, sources } from './support/tree.ts';
 
-/** `file:line: text` of each line that matches, comments aside. */
+/** Returns `file:line: text` for each matching line that is not a comment. */
 function linesWith(pattern: RegExp, files: readonly Source[]): string[] {
   return files.flatMap(({ file, text }) =>
     text
@@ -23,7 +23,7 @@ const components = readdirSync(join(root, 'web'), { recursive: true, encoding: '
 
 const others = sources.filter(({ file }) => file !== 'test/style.test.ts');
 
-test('there is something to look at', () => {
+test('the checked files exist', () => {
   expect(productFolders).toEqual(
     expect.arrayContaining(['actors', 'cli', 'cri', 'host', 'machines', 'node', 'kubernetes']),
   );
@@ -31,22 +31,22 @@ test('there is something to look at', () => {
   expect(linesWith(/Date\.now\(\)/, sources)).not.toEqual([]);
 });
 
-test('the time and chance are read in one place', () => {
+test('time and randomness are read in one place', () => {
   const readings =
     /\bDate\.now\b|(?<!\.)\bset(Timeout|Interval)\((?!fn: )|\bMath\.random\b|\bnew Date\(\)|timers\/promises|AbortSignal\.timeout/;
-  // The limits of calls to the outside; what loads the daemon is there before any clock.
+  // Exempt are the timeouts of outside calls, and the loader of the daemon, which runs before any clock exists.
   const places = ['base/time/clock.ts:', 'base/time/timeLimit.ts:', 'cli/compileCache.mjs:'];
   const others = linesWith(readings, productFiles).filter((line) => !places.some((place) => line.startsWith(place)));
   expect(others).toEqual([]);
 });
 
-test('whatever may be long waits through the clock, which counts further than a timer', () => {
+test('long delays use the clock, which supports more than the maximum of a timer', () => {
   expect(linesWith(/(?<![cC]lock)\.setTimeout\((?!0\))/, productFiles)).toEqual([]);
 });
 
 test('no check is switched off', () => {
   const switched = /@ts-(ignore|expect-error|nocheck)|biome-ignore|eslint-disable/;
-  // The program of a user, which must not compile without it.
+  // A user's program that must not compile without a name. This comment checks it.
   const meant = 'test/package.test.ts: // @ts-expect-error a node has a name';
   const found = others.flatMap(({ file, text }) =>
     text.split('\n').flatMap((line) => (switched.test(line) ? [`${file}: ${line.trim()}`] : [])),
@@ -58,7 +58,7 @@ test('no types are imported in the middle of a line, where the import rules do n
   expect(linesWith(/\btypeof import\(|(?<!await )\bimport\([^)]*\)\.[A-Z]/, others)).toEqual([]);
 });
 
-test('no package is imported late: in the bundle the names of one in CommonJS would be missing', () => {
+test('no package is imported dynamically, because the bundle would lack the names of a CommonJS package', () => {
   expect(linesWith(/\bimport\(['"][^.]/, productFiles)).toEqual([]);
 });
 
@@ -67,7 +67,7 @@ test('nothing is left to be done', () => {
   expect(left.map(({ file }) => file)).toEqual([]);
 });
 
-test('no test is put off or run alone', () => {
+test('no test is skipped or run exclusively', () => {
   expect(linesWith(/\b(test|it|describe)(\.\w+)*\.(only|todo|skip)\b|\b[fx](test|it|describe)\(/, others)).toEqual([]);
 });
 
@@ -135,7 +135,7 @@ const ALLOWED_NAMES: Record<string, readonly string[]> = {
 
 test('an identifier is a noun or a verb phrase of this field', () => {
   const vagueName = new RegExp(String.raw`(?<![.\w$])(${VAGUE_NAMES.replaceAll(' ', '|')})(?![\w$])`, 'g');
-  // The support of users' tests still has its older names.
+  // The test support for users still has its older names.
   const files = [...productFiles, ...components].filter(({ file }) => !file.startsWith('testing/'));
   const used = files.flatMap(({ file, text }) =>
     [...new Set([...codeOf(text).matchAll(vagueName)].map(([name]) => `${file}: ${name}`))].sort(),
@@ -144,7 +144,7 @@ test('an identifier is a noun or a verb phrase of this field', () => {
   expect(used.sort()).toEqual(Object.values(ALLOWED_NAMES).flat().sort());
 });
 
-/** A comment, a string or a regular expression. */
+/** Matches a comment, a string or a regular expression. */
 const NO_CODE =
   /\/\*[\s\S]*?\*\/|\/\/.*$|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`|(?<=[(=,:]\s*)\/(?:[^/\\\n]|\\.)+\/[dgimsuvy]*/gm;
 

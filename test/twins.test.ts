@@ -1,4 +1,4 @@
-/** No piece of the product stands twice: seven lines that say something are said once. */
+/** No code of the product is duplicated: any seven lines with content occur only once. */
 import { expect, test } from '@jest/globals';
 import { productFiles, type Source } from './support/tree.ts';
 
@@ -6,7 +6,7 @@ const LINES = 7;
 /** A property passed on under its own name. A list of such properties is not copied logic. */
 const SHORTHAND = /^[\w$]+,$/;
 
-/** The lines of a file that say something of its own. */
+/** Returns the lines of a file that have content of their own. */
 const linesOf = ({ text }: Source): string[] =>
   text
     .replaceAll(/^import [^;]*;$/gm, '')
@@ -15,7 +15,7 @@ const linesOf = ({ text }: Source): string[] =>
     .map((line) => line.replace(/\/\/ .*$/, '').trim())
     .filter((line) => /\w/.test(line) && !SHORTHAND.test(line));
 
-/** Each piece of so many lines with the files that it stands in, as often as it does. */
+/** Returns each sequence of this number of lines with the files in which it occurs, once per occurrence. */
 function piecesOf(files: readonly Source[]): Map<string, string[]> {
   const pieces = new Map<string, string[]>();
   for (const source of files) {
@@ -34,7 +34,7 @@ test('no piece of the product stands twice', () => {
   expect(twinsIn(productFiles)).toEqual([]);
 });
 
-test('a copied function is found, whatever stands around it', () => {
+test('a copied function is detected, whatever code surrounds it', () => {
   const copied = ['function sum(all) {', 'let sum = 0;', 'for (const each of all) {', 'if (each < 0) continue;'];
   const rest = ['sum += each;', '}', 'check(sum);', '', '// Rounded.', 'return Math.round(sum);', '}'];
   const files = ['a', 'b'].map((name) => ({ file: `${name}.ts`, text: [`// ${name}`, ...copied, ...rest].join('\n') }));

@@ -5,7 +5,7 @@ import type { RefusalReason } from '../../kubernetes/admission/refusal.ts';
 import type { RunReason } from '../../kubernetes/lifecycle/restart.ts';
 import type { TerminationReason, WaitReason } from '../../kubernetes/status/view.ts';
 
-/** Compiles only if a reason cannot be any string. */
+/** Compiles only if the type accepts a fixed set of reasons, and not any string. */
 type Closed<Reason extends string> = string extends Reason ? never : 'Misspelt' extends Reason ? never : true;
 
 test('rejects a misspelt failure reason at compile time', () => {

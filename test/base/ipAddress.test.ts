@@ -54,7 +54,7 @@ test.each([
   expect(ipFamily(text)).toBeUndefined();
 });
 
-/** The spellings of one IPv6 address: with or without leading zeros, in upper or lower case, with `::` for zeros. */
+/** Spellings of one IPv6 address: with or without leading zeros, in upper or lower case, with `::` for zeros. */
 const spelling = fc.record({ pads: fc.boolean(), isUpper: fc.boolean(), isShort: fc.boolean() });
 const groups = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 0xffff })), { minLength: 8, maxLength: 8 });
 const notMapped = (words: readonly number[]) => words.slice(0, 5).some((word) => word !== 0) || words[5] !== 0xffff;

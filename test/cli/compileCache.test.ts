@@ -19,7 +19,10 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
-/** A bundle of one build, with a function that is compiled when it is called. It ends after it was kept. */
+/**
+ * Writes a bundle of one build, with a function that is compiled when it is called. The process exits after the compile
+ * cache is saved.
+ */
 const write = (answer: number) =>
   writeFile(
     bundle,
@@ -30,7 +33,7 @@ const write = (answer: number) =>
      })`,
   );
 
-/** Runs the bundle in a process; `hasCompiled` when what was kept spared it the work. */
+/** Runs the bundle in a process. `hasCompiled` tells whether the cache spared the compilation. */
 async function run(
   ...args: string[]
 ): Promise<{ out: string; hasCompiled: boolean; isTold: boolean; isSerialized: boolean }> {

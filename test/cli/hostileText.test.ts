@@ -10,7 +10,10 @@ import { fakeAgent } from '../fakes/agent.ts';
 import { exited, NOW, podView, seenPod } from '../kubernetes/views.ts';
 import { productFiles } from '../support/tree.ts';
 
-/** Clears the screen, sets the title, rings, colours by 8 bits, turns the direction, goes back and begins a line. */
+/**
+ * Clears the screen, sets the title, rings the bell, sets a color with an 8-bit control, reverses the text direction,
+ * deletes, and starts a new line.
+ */
 const HOSTILE = '\x1b[2J\x1b]0;title\x07\x9b31m\u202egpj.exe\r\x7f\nroot#';
 
 const view = podView({
@@ -75,7 +78,7 @@ test('hostile text in a log on a terminal is escaped, except for colors', () => 
   expect(shown).toContain('\x1b[1m^[[2J^[]0;title\\x07\\u009b31m\\u202egpj');
 });
 
-/** Whoever writes to a terminal: by a function that is handed in and escapes, or with `printable` on the spot. */
+/** All writers to a terminal. Each either receives a function that escapes the text or calls `printable` itself. */
 const WRITERS = [
   'cli/commands/get/get.ts: 3',
   'cli/commands/get/getActors.ts: 1',
@@ -83,9 +86,10 @@ const WRITERS = [
   'cli/commands/get/getNodes.ts: 1',
   'cli/commands/image/image.ts: 2',
   'cli/terminal/lineView.ts: 1',
-  // The log of a container: raw where no terminal reads it, else as `TerminalText` makes it.
+  // Writes container logs: unchanged unless a terminal reads them, otherwise escaped by `TerminalText`.
   'cli/commands/stream/printLogs.ts: 1',
-  // What a container writes to its user's terminal goes there as it is: a command may steer that on purpose.
+  // The output of a container goes unchanged to its user's terminal, because the command may control the terminal
+  // deliberately.
   'cli/main.ts: 6',
   'cli/output/standardOutput.ts: 1',
   'cli/terminal/table/screen.ts: 4',
@@ -97,7 +101,7 @@ const WRITERS = [
   'testing/simulation/soak/findings.ts: 5',
   'testing/simulation/soak/soak.ts: 3',
   'testing/simulation/soak/soakFaults.ts: 3',
-  // Their standard output is a pipe to the agent, which reads JSON from it.
+  // The standard output of this child process is a pipe to the agent, which reads JSON from it.
   'volume/volumeChild.ts: 1',
 ];
 

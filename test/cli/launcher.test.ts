@@ -17,9 +17,9 @@ let directory: string;
 const umask = process.umask();
 
 beforeEach(async () => {
-  // Whatever it is where the tests are run.
+  // The permissions must not depend on the umask of the test run.
   process.umask(0o022);
-  // A space, and a name that looks like a flag.
+  // The path contains a space and a name that looks like a flag.
   directory = join(await realpath(await mkdtemp(join(tmpdir(), 'statelet-launcher-'))), '-a host');
   await mkdir(directory);
 });
@@ -35,7 +35,7 @@ async function write(path: string, text: string): Promise<void> {
 
 const TELLS = `console.log(JSON.stringify({ pid: process.pid, by: process.argv0, args: process.argv.slice(2) }));`;
 
-/** The package with a program of the test's own, somewhere on a host. */
+/** Creates the package with a program of the test at some path of the host. */
 async function packageAt(path: string, program = TELLS): Promise<void> {
   await write(`${path}/cli/bin.mjs`, program);
   await write(`${path}/package.json`, '{"type":"module"}');
@@ -65,7 +65,7 @@ test('the launcher configures frugal memory allocation for its own process, but 
     flags: process.execArgv,
   })));`;
   const program = `data:text/javascript,${encodeURIComponent(`import fs from 'node:fs'; ${told}`)}`;
-  // Whatever the tests' own process was given.
+  // Unset the variables that the test process itself may have.
   const unset = Object.fromEntries(
     Object.keys(process.env)
       .filter((name) => name.startsWith('MALLOC'))
@@ -206,7 +206,7 @@ withRoot('who may not read the package gets a sentence', async () => {
   await write('clone/dist/daemon.js', '');
   for (const each of [dirname(directory), directory]) await chmod(each, 0o755);
   await chown(join(directory, 'clone'), 65_534, 65_534);
-  // A directory that may be read and not entered is no better.
+  // A directory that can be read but not entered must be rejected as well.
   const closed = {
     'cli/bin.mjs': 0o700,
     'package.json': 0o700,

@@ -1,4 +1,4 @@
-/** A process that runs `run` or `up` over a node agent that does nothing but tell what is asked of it. */
+/** Runs `run` or `up` with a node agent that only reports the calls that it receives. */
 
 import { run } from '../../cli/commands/run/run.ts';
 import { type UpDependencies, up } from '../../cli/commands/run/up.ts';
@@ -9,12 +9,12 @@ import { fakeAgent } from '../fakes/agent.ts';
 import { podView, running, sandbox } from '../kubernetes/views.ts';
 
 const [command, directory = '', ...modes] = process.argv.slice(2);
-const tell = (text: string) => void process.stdout.write(`${text}\n`);
+const print = (text: string) => void process.stdout.write(`${text}\n`);
 
 if (modes.includes('withoutRoot')) process.getuid = () => 1000;
 
 const startNode: StartNode = async ({ config, isSimulated }) => {
-  tell(`started over ${config.containerRuntimeEndpoint}${isSimulated ? ' (simulated)' : ''}`);
+  print(`started over ${config.containerRuntimeEndpoint}${isSimulated ? ' (simulated)' : ''}`);
   const view = podView({
     main: { web: running() },
     meta: { name: 'web-host' },
@@ -46,10 +46,10 @@ const startNode: StartNode = async ({ config, isSimulated }) => {
   return {
     agent,
     drain: async () => {
-      tell('draining');
+      print('draining');
       if (modes.includes('slowDrain')) await new Promise((resolve) => setTimeout(resolve, 30_000));
     },
-    stop: async () => tell('agent stopped'),
+    stop: async () => print('agent stopped'),
     agentFailure: failed.promise,
   };
 };
@@ -59,10 +59,10 @@ const startRuntime: UpDependencies['startRuntime'] = async (place, { onProgress 
   return {
     endpoint: 'unix:///own.sock',
     cgroupParent: '/own',
-    stop: async () => tell('runtime stopped'),
-    undo: async () => tell('runtime undone'),
+    stop: async () => print('runtime stopped'),
+    undo: async () => print('runtime undone'),
     restart: () => {},
-    detach: () => tell('runtime let go'),
+    detach: () => print('runtime let go'),
   };
 };
 

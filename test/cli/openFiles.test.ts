@@ -1,4 +1,4 @@
-/** A start that runs out of open files, wherever it happens to. */
+/** A start that runs out of file descriptors at any point. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,14 +15,14 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** Runs the daemon with so few open files; absent: it runs. */
-async function ends(files: number): Promise<{ code: unknown; sentences: string[] } | undefined> {
+/** Starts the daemon with this limit of open files. Returns how it exits; undefined if it starts successfully. */
+async function startWithLimit(files: number): Promise<{ code: unknown; sentences: string[] } | undefined> {
   const by = ['sh', '-c', `ulimit -n ${files}; exec "$0" "$@"`, process.execPath, 'cli/main.ts'];
   const args = ['run', '--root-dir', join(directory, 'root'), '--pod-log-dir', join(directory, 'logs')];
   const nowhere = ['--container-runtime-endpoint', `unix://${directory}/none.sock`];
   const daemon = startStatelet([...args, ...nowhere, '--pod-manifest-path', join(directory, 'pods')], {
     by,
-    // Node.js says in a line of its own that it cannot read that file.
+    // Otherwise Node.js itself prints that it cannot read that file.
     env: { NODE_EXTRA_CA_CERTS: '' },
   });
   const runs = daemon.says('the node agent is running').then(
@@ -41,7 +41,7 @@ async function ends(files: number): Promise<{ code: unknown; sentences: string[]
   return { code: await daemon.ended, sentences };
 }
 
-/** The fewest files with which Node.js itself starts a program. */
+/** Returns the lowest limit with which Node.js itself starts a program. */
 function fewest(): number {
   const starts = (files: number) =>
     spawnSync('sh', ['-c', `ulimit -n ${files}; exec "$0" cli/main.ts --version`, process.execPath]).status === 0;
@@ -51,9 +51,9 @@ function fewest(): number {
 test('with too few open files the daemon exits with one sentence and exit code 1, or it runs', async () => {
   let refused = 0;
   for (let files = fewest(); ; files += 2) {
-    const ending = await ends(files);
+    const ending = await startWithLimit(files);
     if (ending === undefined) {
-      // What the launcher asks for is enough, however many processes the host has.
+      // The limit that the launcher requests is sufficient, whatever the number of processes on the host.
       expect(files).toBeLessThan(64);
       break;
     }

@@ -1,4 +1,4 @@
-/** The output of `statelet up` that goes to a pipe or a file, as a service manager collects it. */
+/** Output of `statelet up` to a pipe or a file, as a service manager collects it. */
 import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,9 +18,9 @@ beforeEach(async () => {
 
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
-/** A manifest that is used with a warning, and one that is not used. */
+/** Writes one manifest that is used with a warning, and one that is rejected. */
 async function writeManifests(): Promise<void> {
-  // It does not stop before its grace period is over, so that there is time for SIGQUIT.
+  // The container ignores SIGTERM, which leaves time to send SIGQUIT.
   const command = ['sh', '-c', "trap '' TERM; sleep 1000"];
   const container = { name: 'app', image: 'app:1', command };
   const pod = (name: string, spec: object) =>
@@ -29,7 +29,7 @@ async function writeManifests(): Promise<void> {
   await writeFile(join(directory, 'pods', 'bad.yaml'), pod('bad', { containers: [] }));
 }
 
-/** Returns all lines that the command writes to either stream until SIGQUIT, which stops it at once. */
+/** Returns all lines that the command writes to both streams until SIGQUIT, which stops it immediately. */
 async function outputOfUp(format: 'text' | 'json'): Promise<string[]> {
   await writeManifests();
   const program = join(root, 'test/cli/support/upOnTerminal.ts');

@@ -1,4 +1,4 @@
-/** What commands print, where it cannot be written. */
+/** Output of commands that cannot be written. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -18,7 +18,7 @@ const node = join(root, 'node_modules', '.bin', 'node');
 let directory: string;
 let agent: ChildProcess;
 
-/** More than a pipe holds. */
+/** More lines than the buffer of a pipe can store. */
 const LOG_LINES = 20_000;
 const lineOfLog = (at: number) => `line ${at} ${'x'.repeat(50)}\n`;
 
@@ -57,7 +57,7 @@ const onFullDisk = (...args: string[]) => {
 };
 const lost = { code: 1, err: 'statelet: cannot write to standard output: no space left on device\n' };
 
-/** Runs a command for a reader that reads nothing. */
+/** Runs a command whose output goes to a process that reads nothing. */
 const unread = (...args: string[]) => {
   const { status: code, stderr: err } = spawnSync(
     'bash',

@@ -14,7 +14,7 @@ interface Process {
   readonly child: ChildProcessByStdio<null, Readable, Readable>;
   out(): string;
   err(): string;
-  /** Resolves once stdout or stderr holds the text. */
+  /** Resolves once stdout or stderr contains the text. */
   says(text: string): Promise<void>;
   /** Resolves with the exit code. */
   ended: Promise<number | null>;
@@ -22,7 +22,7 @@ interface Process {
 
 let directory: string;
 let processes: Process[] = [];
-/** What else a test has started. */
+/** Cleanup of what else a test has started. */
 const afterEachTest: (() => unknown)[] = [];
 
 beforeEach(async () => {
@@ -103,7 +103,7 @@ test.each(['run', 'up'] as const)(
     expect(node.err()).toMatch(/^the agent has failed\n$/m);
     expect(node.out()).toContain('agent stopped');
     expect(node.out()).not.toContain('draining');
-    // What they run on is left with them, whoever stops it then.
+    // `up` releases and stops the runtime, but its containers continue to run.
     if (command === 'up') expect(node.out()).toMatch(/runtime let go[\s\S]*runtime stopped/);
   },
 );
@@ -121,14 +121,14 @@ test('run --runonce reports each pod and leaves it running, and requires a sourc
   });
 });
 
-/** The claim of an agent whose process has ended and whose parent, which lives on, has not asked for its exit code. */
+/** Returns the claim of an agent that is a zombie: it has exited, but its parent has not reaped it. */
 async function zombie(): Promise<string> {
   const parent = spawn('sh', ['-c', 'sleep 1000 & echo $!; exec sleep 1000'], { stdio: ['ignore', 'pipe', 'ignore'] });
   afterEachTest.push(() => parent.kill('SIGKILL'));
   const [line]: unknown[] = await once(parent.stdout.setEncoding('utf8'), 'data');
   const pid = Number(line);
   const fields = async () => (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ') ?? [];
-  // Until then its parent is a shell, which may ask.
+  // The parent is a shell until then, and a shell could reap the process.
   while ((await readFile(`/proc/${parent.pid}/comm`, 'utf8')) !== 'sleep\n') await pause(5);
   const start = (await fields())[19];
   process.kill(pid, 'SIGKILL');
@@ -193,7 +193,7 @@ describe('run', () => {
   });
 });
 
-/** The message of a line of the log; any other line as it is. */
+/** Returns the message of a log line, or any other line unchanged. */
 const messageOf = (line: string): string => /^[IWEF]\d{4} .*?\] "(.*?)"/.exec(line)?.[1] ?? line;
 
 describe('up', () => {

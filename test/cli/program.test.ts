@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Command } from 'commander';
 import { type Commands, createProgram } from '../../cli/program.ts';
 
-/** Commands that only report their name and arguments. */
+/** Returns commands that only report their name and arguments. */
 function commandsReportingTo(report: (call: readonly unknown[]) => void): Commands {
   const hear =
     (command: string) =>
@@ -39,8 +39,8 @@ function commandsReportingTo(report: (call: readonly unknown[]) => void): Comman
   };
 }
 
-/** Which command the words lead to, and what it is given. */
-async function asked(...words: string[]): Promise<unknown> {
+/** Returns the command that these arguments select, with its parameters. */
+async function selectedCommand(...words: string[]): Promise<unknown> {
   let call: unknown;
   const commands = commandsReportingTo((given) => {
     call = given;
@@ -88,7 +88,7 @@ describe('get', () => {
       ['getEvents', { name: 'e1', headers: true }],
     ],
   ])('%j', async (words, call) => {
-    expect(await asked(...words)).toEqual(call);
+    expect(await selectedCommand(...words)).toEqual(call);
   });
 
   test.each([
@@ -123,7 +123,7 @@ describe('get', () => {
     [['get', 'actors/web'], 'actors/web: expected actors and a filter'],
     [['get', 'actors', '--for', 'pod/web'], '--for: supported only for events'],
   ])('rejects %j', async (words, message) => {
-    await expect(asked(...words)).rejects.toThrow(message);
+    await expect(selectedCommand(...words)).rejects.toThrow(message);
   });
 });
 
@@ -154,7 +154,7 @@ describe('top', () => {
       ['topNodes', { name: 'host', headers: true }],
     ],
   ])('%j', async (words, call) => {
-    expect(await asked(...words)).toEqual(call);
+    expect(await selectedCommand(...words)).toEqual(call);
   });
 
   test.each([
@@ -164,7 +164,7 @@ describe('top', () => {
     [['top', '--no-headers'], '--no-headers: only "top pods" and "top nodes" take this flag'],
     [['top', 'pods', 'web', 'db'], 'pods web db: expected pods or pods/NAME'],
   ])('rejects %j', async (words, message) => {
-    await expect(asked(...words)).rejects.toThrow(message);
+    await expect(selectedCommand(...words)).rejects.toThrow(message);
   });
 });
 
@@ -195,7 +195,7 @@ describe('image', () => {
       ['imageRemove', ['a'], { containerRuntimeEndpoint: 'unix:///s' }],
     ],
   ])('%j', async (words, call) => {
-    expect(await asked(...words)).toEqual(call);
+    expect(await selectedCommand(...words)).toEqual(call);
   });
 });
 
@@ -222,14 +222,14 @@ describe('logs and delete', () => {
       ['delete', ['pod', 'web'], { namespace: 'shop' }],
     ],
   ])('%j', async (words, call) => {
-    expect(await asked(...words)).toEqual(call);
+    expect(await selectedCommand(...words)).toEqual(call);
   });
 });
 
 describe('inspect', () => {
   test('receives the file and the address to serve it at', async () => {
-    expect(await asked('inspect', 'node.rec')).toEqual(['inspect', 'node.rec', {}]);
-    expect(await asked('inspect', 'node.rec', '--address', '127.0.0.1:0')).toEqual([
+    expect(await selectedCommand('inspect', 'node.rec')).toEqual(['inspect', 'node.rec', {}]);
+    expect(await selectedCommand('inspect', 'node.rec', '--address', '127.0.0.1:0')).toEqual([
       'inspect',
       'node.rec',
       { address: '127.0.0.1:0' },
@@ -252,7 +252,7 @@ describe('exec and attach', () => {
       ['attach', ['pod/web'], { stdin: true, tty: true, container: 'main' }],
     ],
   ])('%j', async (words, call) => {
-    expect(await asked(...words)).toEqual(call);
+    expect(await selectedCommand(...words)).toEqual(call);
   });
 
   test.each([
@@ -261,7 +261,7 @@ describe('exec and attach', () => {
     [['exec', 'pod/web', '--'], 'you must specify at least one command for the container'],
     [['exec', '--', 'ls'], 'which pod? expected pod/NAME before --'],
   ])('reject %j', async (words, message) => {
-    await expect(asked(...words)).rejects.toThrow(message);
+    await expect(selectedCommand(...words)).rejects.toThrow(message);
   });
 });
 

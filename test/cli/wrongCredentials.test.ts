@@ -1,4 +1,4 @@
-/** A node of a cluster that starts with a kubeconfig whose credentials cannot be used. */
+/** A cluster node that starts with a kubeconfig whose credentials cannot be used. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** What the daemon says when it is started with a user, and how it ends. */
+/** Starts the daemon with this user. Returns its error output and exit code. */
 function started(name: string, user: object) {
   const kubeconfig = join(directory, 'kubelet.conf');
   const config = {

@@ -1,4 +1,4 @@
-/** A file where a directory is to be made, of all those that an agent makes when it starts. */
+/** A file in place of each directory that an agent creates when it starts. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** Puts a file into the way of a directory, and gives its path. */
+/** Creates a file in place of a directory, and returns its path. */
 function fileAt(name: string): string {
   const file = join(directory, name);
   mkdirSync(dirname(file), { recursive: true });
@@ -24,7 +24,7 @@ function fileAt(name: string): string {
   return file;
 }
 
-/** What the daemon says when it is started beside that; it ends at once. */
+/** Starts the daemon, which exits immediately. Returns its error output and exit code. */
 function started() {
   const places = ['--root-dir', join(directory, 'root'), '--pod-log-dir', join(directory, 'logs/pods')];
   const nowhere = ['--container-runtime-endpoint', `unix://${directory}/none.sock`];

@@ -15,8 +15,8 @@ const version = (_: unknown, send: sendUnaryData<wire.VersionResponse>) =>
 let server: RuntimeServer;
 let cri: Cri;
 let aborter: AbortController;
-/** Hints and the opening of the stream, in the order in which they came. */
-let heard: ('open' | RuntimeEvent)[];
+/** Events and openings of the stream, in order of arrival. */
+let arrivals: ('open' | RuntimeEvent)[];
 let wake: () => void;
 
 async function serve(served: Served, requestTimeoutMs = 20_000): Promise<void> {
@@ -26,15 +26,15 @@ async function serve(served: Served, requestTimeoutMs = 20_000): Promise<void> {
 
 function listen(): Promise<void> {
   const hear = (what: 'open' | RuntimeEvent) => {
-    heard.push(what);
+    arrivals.push(what);
     wake();
   };
   return cri.containerEvents(hear, { signal: aborter.signal, onOpen: () => hear('open') });
 }
 
-/** Until so many things were heard. */
+/** Waits until this number of events has arrived. */
 async function until(count: number): Promise<void> {
-  while (heard.length < count) {
+  while (arrivals.length < count) {
     await new Promise<void>((resolve) => {
       wake = resolve;
     });
@@ -43,7 +43,7 @@ async function until(count: number): Promise<void> {
 
 beforeEach(() => {
   aborter = new AbortController();
-  heard = [];
+  arrivals = [];
   wake = () => undefined;
 });
 
@@ -83,7 +83,7 @@ describe('the event stream of the CRI', () => {
     stream.write(criEvent('c1', wire.ContainerEventType.CONTAINER_STOPPED_EVENT, 'u1'));
     stream.write(criEvent('c2', wire.ContainerEventType.CONTAINER_STOPPED_EVENT));
     await until(3);
-    expect(heard).toEqual(['open', { containerId: 'c1' }, { containerId: 'c2' }]);
+    expect(arrivals).toEqual(['open', { containerId: 'c1' }, { containerId: 'c2' }]);
     aborter.abort();
     await expect(done).resolves.toBeUndefined();
   });
@@ -91,7 +91,7 @@ describe('the event stream of the CRI', () => {
   test('opens although the runtime sends nothing before its first event', async () => {
     listen();
     await until(1);
-    expect(heard).toEqual(['open']);
+    expect(arrivals).toEqual(['open']);
     expect(stream.request).toEqual({});
     aborter.abort();
   });
@@ -128,14 +128,14 @@ describe('the event stream of the CRI', () => {
         new Promise<false>((r) => setTimeout(() => r(false), 100)),
       ]);
     }
-    expect(heard.slice(0, 2)).toEqual(['open', 'open']);
+    expect(arrivals.slice(0, 2)).toEqual(['open', 'open']);
     aborter.abort();
   });
 
   test('an aborted signal subscribes to nothing', async () => {
     aborter.abort();
     await expect(listen()).resolves.toBeUndefined();
-    expect(heard).toEqual([]);
+    expect(arrivals).toEqual([]);
   });
 
   test('a closed connection rejects', async () => {
@@ -151,7 +151,7 @@ test('a hanging runtime never opens the stream, and the subscription fails after
     reason: 'RuntimeUnavailable',
     message: expect.stringContaining('200'),
   });
-  expect(heard).toEqual([]);
+  expect(arrivals).toEqual([]);
 });
 
 describe("containerd's event service, used if the CRI has no stream", () => {
@@ -189,7 +189,7 @@ describe("containerd's event service, used if the CRI has no stream", () => {
     stream.write(events.Envelope.fromPartial({ topic: '/tasks/exit' }));
     stream.write(exit('c2', 'c2'));
     await until(2);
-    expect(heard).toEqual(['open', { containerId: 'c2' }]);
+    expect(arrivals).toEqual(['open', { containerId: 'c2' }]);
     aborter.abort();
     await done;
   });

@@ -1,14 +1,17 @@
-/** What a CRI runtime answers while its network is not ready, and afterwards. */
+/** Responses of a CRI runtime while its network is not ready, and afterwards. */
 import { NamespaceMode, PodSandboxConfig, PodSandboxState } from '../../cri/generated/runtime.ts';
 import { outcomeOf, type RawCalls } from './rawCalls.ts';
 
 interface NetworkStory {
   readonly call: RawCalls['call'];
-  /** Makes the network not ready, or ready again; resolves when the runtime says so itself. */
+  /** Makes the network ready or not ready. Resolves when the runtime reports the new state. */
   readonly setNetwork: (ready: boolean) => Promise<void>;
 }
 
-/** What it sees: a failed sandbox stays with its name, and nothing with an address can be taken down before it is back. */
+/**
+ * Expected observations: a failed sandbox keeps its name, and a sandbox with an address cannot be stopped until the
+ * network is back.
+ */
 export const networkStoryExpected: Readonly<Record<string, string>> = {
   before: 'OK',
   reason: 'NetworkPluginNotReady',
@@ -27,7 +30,7 @@ export const networkStoryExpected: Readonly<Record<string, string>> = {
   shownAtLast: 'ready',
 };
 
-/** Plays it, with one sandbox from before, one on the host's network, and one that is tried in vain. */
+/** Plays the story with a sandbox created earlier, one on the host network, and one whose creation fails. */
 export async function playNetworkStory({ call, setNetwork }: NetworkStory): Promise<Record<string, string>> {
   const run = (name: string, network: NamespaceMode = NamespaceMode.POD) => {
     const metadata = { name, namespace: 'network', uid: `uid-${name}` };
@@ -50,22 +53,22 @@ export async function playNetworkStory({ call, setNetwork }: NetworkStory): Prom
     const answer = await call('status', { verbose: false });
     return answer.status?.conditions.find(({ type }) => type === 'NetworkReady')?.reason ?? '';
   };
-  const seen: Record<string, string> = { before: await run('before') };
+  const observations: Record<string, string> = { before: await run('before') };
   await setNetwork(false);
-  seen.reason = await condition();
-  seen.run = await run('pod');
-  seen.shown = await shown('pod');
-  seen.runOnHost = await run('host', NamespaceMode.NODE);
-  seen.stop = await stop('before');
-  seen.stopped = await shown('before');
-  seen.remove = await remove('before');
-  seen.removeOnHost = await remove('host');
+  observations.reason = await condition();
+  observations.run = await run('pod');
+  observations.shown = await shown('pod');
+  observations.runOnHost = await run('host', NamespaceMode.NODE);
+  observations.stop = await stop('before');
+  observations.stopped = await shown('before');
+  observations.remove = await remove('before');
+  observations.removeOnHost = await remove('host');
   await setNetwork(true);
-  seen.reasonAfter = await condition();
-  seen.removeAfter = await remove('before');
-  seen.runAfter = await run('pod');
-  seen.removeFailed = await remove('pod');
-  seen.runAtLast = await run('pod');
-  seen.shownAtLast = await shown('pod');
-  return seen;
+  observations.reasonAfter = await condition();
+  observations.removeAfter = await remove('before');
+  observations.runAfter = await run('pod');
+  observations.removeFailed = await remove('pod');
+  observations.runAtLast = await run('pod');
+  observations.shownAtLast = await shown('pod');
+  return observations;
 }

@@ -5,7 +5,7 @@ import { cgroupFacts } from '../fakes/cgroups.ts';
 
 const CAPACITY = { cpuMillis: 2_000, memoryBytes: 4 * 1024 ** 3, pods: 110 };
 
-/** A node as tests need it. */
+/** Returns a node with default values. */
 export function node(facts: Partial<NodeDescription> = {}): NodeDescription {
   return {
     nodeName: 'node-1',
@@ -29,7 +29,7 @@ export function node(facts: Partial<NodeDescription> = {}): NodeDescription {
   };
 }
 
-/** The pod `shop/web` with one container, and what a test adds to its spec. */
+/** Returns the pod `shop/web` with one container and these changes. */
 export function pod(spec: Partial<PodSpec> = {}, metadata: Partial<Pod['metadata']> = {}): Pod {
   return {
     apiVersion: 'v1',
@@ -39,7 +39,7 @@ export function pod(spec: Partial<PodSpec> = {}, metadata: Partial<Pod['metadata
   };
 }
 
-/** The container `main`, and what a test adds to it. */
+/** Returns the container `main` with these changes. */
 export function container(more: Partial<Container> = {}): Container {
   return { name: 'main', image: 'busybox:1', ...more };
 }

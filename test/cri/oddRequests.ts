@@ -1,4 +1,7 @@
-/** Requests that a sensible agent does not send, and what a CRI runtime answers to each: `OK`, the code's name, or what it shows. */
+/**
+ * Requests that a well-behaved agent does not send, and the outcome of each on a CRI runtime: `OK`, the name of the
+ * status code, or the observed state.
+ */
 import {
   ContainerConfig,
   ContainerFilter,
@@ -15,17 +18,19 @@ import { outcomeOf, type RawCalls } from './rawCalls.ts';
 type Outcomes = Record<string, string>;
 
 const SLEEPER = ['sh', '-c', "trap 'exit 0' TERM; sleep 1000 & wait"];
-/** An id that no runtime has. */
+/** An ID that no runtime uses. */
 const NOBODY = 'f'.repeat(64);
 const SHORT = 20;
-/** Of a command that nobody sees, and of one whose terminal has no separate stderr, although it is asked for. */
+/**
+ * Streams of a command without any, and of one with a terminal, which has no separate stderr even if it is requested.
+ */
 const NO_STREAM = { tty: false, stdin: false, stdout: false, stderr: false };
 const BOTH = { tty: true, stdin: true, stdout: true, stderr: true };
 
 const sandboxConfig = (name: string) =>
   PodSandboxConfig.fromPartial({ metadata: { name, namespace: 'odd', uid: `uid-${name}` }, labels: { pod: name } });
 
-/** Sends all of them; `image` has a busybox shell and is removed in the end. */
+/** Sends all requests. `image` contains a busybox shell and is removed at the end. */
 export async function playOddRequests(
   { call }: Pick<RawCalls, 'call'>,
   image: string,
@@ -182,7 +187,7 @@ class OddRequests {
     };
   }
 
-  /** The image goes while a container of it runs. */
+  /** Removes the image while one of its containers runs. */
   async images(): Promise<Outcomes> {
     const sandbox = await this.#sandbox('images');
     const container = await this.#container(sandbox, 'images');
@@ -232,7 +237,7 @@ class OddRequests {
     return seen;
   }
 
-  /** Asks with the beginning of the id, the whole id, one that nobody has, and none. */
+  /** Sends the request with a prefix of the ID, the whole ID, an unknown ID, and an empty one. */
   async #eachId(id: string, ask: (id: string) => Promise<string>): Promise<string> {
     const seen: string[] = [];
     for (const each of [id.slice(0, SHORT), id, NOBODY, '']) seen.push(await ask(each));

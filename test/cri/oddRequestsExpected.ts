@@ -1,4 +1,7 @@
-/** What odd requests come to: where an id is asked with, by its beginning, whole, one that nobody has, and none. */
+/**
+ * Expected outcomes of the odd requests. Requests with an ID are sent with a prefix, the whole ID, an unknown ID, and
+ * an empty one.
+ */
 export const oddRequestsExpected: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   sandboxes: {
     afterUnknownHandler: 'OK',

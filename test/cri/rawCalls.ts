@@ -2,13 +2,13 @@ import { Client, credentials, type MethodDefinition, type ServiceError, status }
 import { ImageServiceService, RuntimeServiceService } from '../../cri/generated/runtime.ts';
 import type { CallName, RequestOf, ResponseOf } from '../../cri/simulated/faults/callNames.ts';
 
-/** The calls of a runtime behind a socket, just as the protocol has them: any client's, without the agent's limits. */
+/** Calls to a runtime over its socket that follow the protocol of any client, without the limits of the agent. */
 export interface RawCalls {
   readonly call: <K extends CallName>(name: K, request: RequestOf<K>) => Promise<ResponseOf<K>>;
   readonly close: () => void;
 }
 
-/** The endpoint looks like `unix:///run/containerd/containerd.sock`. */
+/** Connects to an endpoint such as `unix:///run/containerd/containerd.sock`. */
 export function rawCalls(endpoint: string): RawCalls {
   const client = new Client(endpoint, credentials.createInsecure());
   const call = <K extends CallName>(name: K, request: RequestOf<K>) =>
@@ -24,11 +24,11 @@ export function rawCalls(endpoint: string): RawCalls {
 
 function methodOf<K extends CallName>(name: K): MethodDefinition<RequestOf<K>, ResponseOf<K>> {
   const methods: object = { ...RuntimeServiceService, ...ImageServiceService };
-  // The names of calls are those of the protocol's methods, of these very messages.
+  // Call names equal the method names of the protocol, so each method has these message types.
   return (methods as Record<CallName, MethodDefinition<RequestOf<K>, ResponseOf<K>>>)[name];
 }
 
-/** What a call comes to: `OK`, or the name of its code. */
+/** Returns `OK`, or the name of the status code. */
 export async function outcomeOf(call: Promise<unknown>): Promise<string> {
   try {
     await call;

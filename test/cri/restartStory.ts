@@ -1,14 +1,14 @@
-/** How a CRI runtime that was killed finds its containers again, some of which it cannot take up. */
+/** Recovery of containers by a CRI runtime that was killed, including some that it cannot recover. */
 import { ContainerConfig, ContainerState, PodSandboxConfig } from '../../cri/generated/runtime.ts';
 import { outcomeOf, type RawCalls } from './rawCalls.ts';
 
 interface RestartStory {
   readonly image: string;
-  /** Where nothing can be opened once the runtime is back. */
+  /** Directory of the container logs, in which no log can be opened once the runtime is back. */
   readonly logDirectory: string;
-  /** Asked anew each time: the connection may be another one. */
+  /** Sends a call. Read this property again after each restart, because the connection may have changed. */
   readonly call: RawCalls['call'];
-  /** Kills the runtime, makes the logs of containers impossible to open, and starts it again. */
+  /** Kills the runtime, makes the container logs impossible to open, and starts the runtime again. */
   readonly restart: () => Promise<void>;
   readonly wait: (ms: number) => Promise<void>;
 }
@@ -16,7 +16,7 @@ interface RestartStory {
 const SLEEPER = ['sh', '-c', "trap 'exit 3' TERM; sleep 1000 & wait"];
 const PASSER_BY = ['sh', '-c', 'sleep 3; exit 7'];
 
-/** What it sees: one that has a log is unknown until it is stopped, and how it ended is not lost. */
+/** Expected observations: a container with a log is unknown until it is stopped, and its exit code is not lost. */
 export const restartStoryExpected: Readonly<Record<string, string>> = {
   created: 'CONTAINER_CREATED 0',
   withoutLog: 'CONTAINER_RUNNING 0',
@@ -60,7 +60,7 @@ export async function playRestartStory(story: RestartStory): Promise<Record<stri
   const removed = await run('removed', SLEEPER, 'removed.log');
   const passerBy = await run('passer-by', PASSER_BY, 'passer-by.log');
   await story.restart();
-  const seen: Record<string, string> = {
+  const observations: Record<string, string> = {
     created: await state(created),
     withoutLog: await state(withoutLog),
     withLog: await state(withLog),
@@ -71,11 +71,11 @@ export async function playRestartStory(story: RestartStory): Promise<Record<stri
     reopen: await outcomeOf(call('reopenContainerLog', { containerId: withLog })),
   };
   await wait(5_000);
-  seen.passerByLater = await state(passerBy);
-  seen.stop = await outcomeOf(call('stopContainer', { containerId: withLog, timeout: 10n }));
-  seen.stopped = await state(withLog);
-  seen.stopPasserBy = await outcomeOf(call('stopContainer', { containerId: passerBy, timeout: 10n }));
-  seen.passerByStopped = await state(passerBy);
-  seen.removeUnknown = await outcomeOf(call('removeContainer', { containerId: removed }));
-  return seen;
+  observations.passerByLater = await state(passerBy);
+  observations.stop = await outcomeOf(call('stopContainer', { containerId: withLog, timeout: 10n }));
+  observations.stopped = await state(withLog);
+  observations.stopPasserBy = await outcomeOf(call('stopContainer', { containerId: passerBy, timeout: 10n }));
+  observations.passerByStopped = await state(passerBy);
+  observations.removeUnknown = await outcomeOf(call('removeContainer', { containerId: removed }));
+  return observations;
 }

@@ -3,16 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Server, ServerCredentials, type ServiceDefinition, type UntypedServiceImplementation } from '@grpc/grpc-js';
 
-/** A gRPC server on a unix socket that can go away and come back; what it does not implement is UNIMPLEMENTED. */
+/**
+ * A gRPC server on a unix socket that can be stopped and restarted. Methods that it does not implement respond with
+ * UNIMPLEMENTED.
+ */
 export interface RuntimeServer {
   readonly endpoint: string;
   readonly up: () => Promise<void>;
-  /** Ends all connections at once and removes the socket. */
+  /** Closes all connections immediately and removes the socket. */
   readonly down: () => void;
   readonly remove: () => Promise<void>;
 }
 
-/** The services to serve, each with the methods that it has. */
+/** The services to serve, each with its implemented methods. */
 export type Served = readonly (readonly [ServiceDefinition, UntypedServiceImplementation])[];
 
 export async function runtimeServer(served: Served): Promise<RuntimeServer> {

@@ -1,4 +1,7 @@
-/** A story that every CRI runtime tells alike: what it answers is returned as plain data, ids replaced by names. */
+/**
+ * A story with the same outcome on every CRI runtime. Its responses are returned as plain data, in which IDs are
+ * replaced by names.
+ */
 
 import { NodeFailure } from '../../base/failure.ts';
 import { ContainerState, NamespaceMode, PodSandboxState } from '../../cri/generated/runtime.ts';
@@ -9,7 +12,7 @@ export type Observations = Record<string, unknown>;
 const SLEEPER = ['sh', '-c', "trap 'exit 0' TERM; sleep 1000 & wait"];
 const STUBBORN = ['sh', '-c', "trap '' TERM; sleep 1000"];
 
-/** Plays the whole story; it leaves nothing behind but what fails in between. */
+/** Plays the whole story. Only a failure leaves anything behind. */
 export async function playScenario(input: ScenarioInput): Promise<Observations> {
   const play = new Actions(input);
   return {
@@ -152,7 +155,7 @@ async function absentStory(play: Actions): Promise<Observations> {
   });
 }
 
-/** Ok, or the failure's reason and words. */
+/** Returns `ok`, or the reason and message of the failure. */
 async function outcome(call: Promise<unknown>): Promise<string> {
   try {
     await call;
@@ -163,7 +166,10 @@ async function outcome(call: Promise<unknown>): Promise<string> {
   }
 }
 
-/** As `outcome`; containerd up to 1.6 fails to stop what does not exist, later ones succeed: either is `gone`. */
+/**
+ * Returns the same as `outcome`, but `gone` for an object that does not exist: containerd up to 1.6 fails to stop it,
+ * and later versions succeed.
+ */
 async function outcomeOfStop(call: Promise<unknown>): Promise<string> {
   const seen = await outcome(call);
   return seen === 'ok' || seen.startsWith('NotFound: ') ? 'gone' : seen;

@@ -13,17 +13,17 @@ export interface ScenarioInput {
   readonly cri: Cri;
   /** An image on the node with a busybox shell. */
   readonly image: string;
-  /** Makes names that the runtime does not have yet. */
+  /** Prefix of the names, which makes them unique in the runtime. */
   readonly uid: string;
   readonly signal: AbortSignal;
-  /** Lets that much time pass (milliseconds). */
+  /** Waits for this number of milliseconds. */
   readonly wait: (ms: number) => Promise<void>;
 }
 
-/** An id that the runtime does not have. */
+/** An ID that the runtime does not have. */
 export const NOBODY = 'f'.repeat(64);
 
-/** The calls of a scenario on short terms: pods by name, ids as the runtime gives them, states by name. */
+/** The calls of a scenario in short form: pods by name, IDs as the runtime assigns them, states by name. */
 export class Actions {
   readonly #input: ScenarioInput;
   readonly #nameOf = new Map([[NOBODY, '<nobody>']]);
@@ -106,7 +106,7 @@ export class Actions {
     return status?.state === ContainerState.CONTAINER_RUNNING;
   }
 
-  /** Runs a container and stops it, with that grace. */
+  /** Runs a container, and stops it with this grace period. */
   async runAndStop(
     sandbox: string,
     pod: string,
@@ -121,14 +121,14 @@ export class Actions {
     return this.containerState(id);
   }
 
-  /** Removes a container that runs. */
+  /** Removes a running container. */
   async removeRunning(sandbox: string, pod: string, name: string, command: readonly string[]): Promise<void> {
     const id = await this.container(sandbox, pod, name, command);
     await this.start(id);
     await this.removeContainer(id);
   }
 
-  /** In short: `SANDBOX_READY with an address`. */
+  /** Returns a summary such as `SANDBOX_READY with an address`. */
   async sandboxState(podSandboxId: string): Promise<string> {
     const { status } = await this.#input.cri.podSandboxStatus({ podSandboxId, verbose: false }, this.#input);
     return `${nameIn(PodSandboxState, status?.state)} ${status?.network?.ip ? 'with' : 'without'} an address`;
@@ -146,7 +146,7 @@ export class Actions {
     };
   }
 
-  /** In short: `CONTAINER_EXITED 137 Error, created started finished`. */
+  /** Returns a summary such as `CONTAINER_EXITED 137 Error, created started finished`. */
   async containerState(containerId: string): Promise<string> {
     const { status } = await this.#input.cri.containerStatus({ containerId, verbose: false }, this.#input);
     const times = { created: status?.createdAt, started: status?.startedAt, finished: status?.finishedAt };
@@ -161,7 +161,7 @@ export class Actions {
     return { id, metadata, image: image?.image, labels, annotations };
   }
 
-  /** The names of this scenario's containers that pass the filter, each with its state, in order. */
+  /** Returns the names and states of this scenario's containers that match the filter, sorted. */
   async list(filter: Partial<ContainerFilter>): Promise<readonly string[]> {
     const whole = { ...ContainerFilter.create(), ...filter };
     whole.labelSelector = { ...whole.labelSelector, scenario: this.#input.uid };
@@ -169,7 +169,7 @@ export class Actions {
     return containers.map(({ id, state }) => `${this.#nameOf.get(id)} ${nameIn(ContainerState, state)}`).sort();
   }
 
-  /** The names of this scenario's sandboxes that pass the filter, each with its state, in order. */
+  /** Returns the names and states of this scenario's sandboxes that match the filter, sorted. */
   async listSandboxes(filter: Partial<PodSandboxFilter>): Promise<readonly string[]> {
     const whole = { ...PodSandboxFilter.create(), ...filter };
     whole.labelSelector = { ...whole.labelSelector, scenario: this.#input.uid };
@@ -177,7 +177,7 @@ export class Actions {
     return items.map(({ id, state }) => `${this.#nameOf.get(id)} ${nameIn(PodSandboxState, state)}`).sort();
   }
 
-  /** One container as a list shows it. */
+  /** Returns a container as the list shows it. */
   async listedDetails(id: string): Promise<unknown> {
     const filter = { ...ContainerFilter.create(), id };
     const { containers } = await this.#input.cri.listContainers({ filter }, this.#input);
@@ -186,7 +186,7 @@ export class Actions {
     });
   }
 
-  /** The observations with ids and the scenario's uid replaced by names. */
+  /** Returns the observations with IDs and the scenario's UID replaced by names. */
   plain(observations: Record<string, unknown>): Record<string, unknown> {
     let text = JSON.stringify(observations);
     for (const [id, name] of this.#nameOf) text = text.replaceAll(id, name);
@@ -209,7 +209,7 @@ function nameIn(names: Readonly<Record<string, number>>, value: number | undefin
   return Object.keys(names).find((name) => names[name] === value) ?? String(value);
 }
 
-/** Whether a time is given at all, and that in nanoseconds of this century. */
+/** Whether a time is set, and is in nanoseconds of this century. */
 function isRecent(nanoseconds: bigint | undefined): boolean {
   return nanoseconds !== undefined && nanoseconds > 946_684_800n * 1_000_000_000n;
 }

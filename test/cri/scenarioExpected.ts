@@ -1,6 +1,6 @@
 import type { Observations } from './scenario.ts';
 
-/** What the scenario sees on every runtime, in containerd's own words. */
+/** Returns the observations of the scenario on every runtime, in the words of containerd. */
 export function expectedOf(image: string): Observations {
   return {
     images: {

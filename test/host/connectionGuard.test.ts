@@ -24,7 +24,7 @@ async function listening(server: Server): Promise<number> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   ends.push(() => server.close());
-  // A server that listens on a port has an address.
+  // The address of a server that listens on a port is an AddressInfo.
   return (server.address() as AddressInfo).port;
 }
 
@@ -69,7 +69,7 @@ test('a connection whose client has only stopped sending or is silent is left al
   expect([silent.destroyed, halfClosed.destroyed, halfClosed.readableEnded]).toEqual([false, false, false]);
 });
 
-/** The row of `/proc/net/tcp` for a connection between two ports of loopback, as fields. */
+/** Returns the fields of the `/proc/net/tcp` row for a connection between two loopback ports. */
 function kernelRow(localPort: number, remotePort: number): readonly string[] | undefined {
   const hex = (port: number) => port.toString(16).toUpperCase().padStart(4, '0');
   const rows = readFileSync('/proc/net/tcp', 'utf8').split('\n');
@@ -124,7 +124,7 @@ test('preserves the data of a reset connection over TLS while a slow reader cons
   client.write('GET /exec HTTP/1.1\r\nHost: node\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n');
   const [, socket] = await upgraded;
   socket.on('error', () => {});
-  // More than the server and the kernel hold for a reader that does not read.
+  // More than the server and the kernel buffer for a reader that does not read.
   client.write(Buffer.alloc(16 * 1024 * 1024));
   await once(socket, 'readable');
   connection.resetAndDestroy();

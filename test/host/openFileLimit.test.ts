@@ -12,13 +12,13 @@ describe('the limit of open files of a process', () => {
   test('is set, hard and soft', async () => {
     expect(await setOpenFileLimit(777, pid)).toBeUndefined();
     expect(limits()).toEqual(['777', '777']);
-    // The second time nothing is left to do.
+    // The second call has nothing left to do.
     expect(await setOpenFileLimit(777, pid)).toBeUndefined();
   });
 
   test('stays if the kernel refuses it, with a message that names both values', async () => {
     const before = limits();
-    // No kernel permits as many.
+    // No kernel permits such a limit.
     const message = await setOpenFileLimit(2 ** 40, pid);
     expect(message).toMatch(
       new RegExp(

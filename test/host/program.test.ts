@@ -18,7 +18,7 @@ describe('a program', () => {
   });
 
   test('has its own session, which Ctrl-C in a terminal does not reach', async () => {
-    // The process, its group and its session are one.
+    // The PID, the process group and the session ID are equal.
     const [pid, group, session] = (await shell('echo $$; cut -d" " -f5,6 /proc/$$/stat | tr " " "\\n"')).split('\n');
     expect([group, session]).toEqual([pid, pid]);
   });
@@ -86,7 +86,7 @@ describe('a program', () => {
   test('completes even if a child process leaves its output open', async () => {
     const left = 'sleep 60 & echo $!';
     const pid = Number(await shell(left, { timeoutMs: 10_000 }));
-    // Throws where it has ended.
+    // `kill` throws if the process has exited.
     process.kill(pid, 'SIGKILL');
     const failure = await shell(`${left} >&2; exit 3`, { timeoutMs: 10_000 }).catch((error: unknown) => error);
     expect(failure).toMatchObject({ exitCode: 3, hasTimedOut: false });

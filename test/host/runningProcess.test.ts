@@ -36,13 +36,13 @@ test('an exited process is not running', async () => {
 
 test('a zombie is not running', async () => {
   const { child, process: ended } = await started('sleep 1000 & echo $!; exec sleep 1000');
-  // A shell would ask.
+  // A shell would reap its child.
   const isNoShell = async () => (await readFile(`/proc/${child.pid}/comm`, 'utf8')) === 'sleep\n';
   await eventually('its parent is no shell', isNoShell);
   process.kill(ended.pid, 'SIGKILL');
   await eventually('it has ended', async () => !(await isRunning(ended)));
   expect(await findProcess(ended.pid)).toBeUndefined();
-  // It is still there.
+  // The zombie still has its PID.
   expect(process.kill(ended.pid, 0)).toBe(true);
 });
 
@@ -50,7 +50,7 @@ test('a later process with the same PID is a different process', async () => {
   expect(await isRunning({ pid: process.pid, startedAt: '1' })).toBe(false);
 });
 
-/** What a process sees that may open 64 files, of which it has all open but `left`. */
+/** Returns the result of `look` in a process that may open 64 files and has only `left` of them available. */
 async function seenWith(left: number, look: string): Promise<unknown> {
   const product = new URL('../../', import.meta.url);
   const program = `

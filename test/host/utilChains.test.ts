@@ -4,7 +4,7 @@ import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { ProgramFailure, runProgram } from '../../host/program.ts';
 import { UtilChains } from '../../host/utilChains.ts';
 
-/** A network namespace of this test, so that the host's rules stay as they are. */
+/** The test uses its own network namespace, so that the rules of the host stay unchanged. */
 const namespace = `statelet-chains-${process.pid}`;
 const inNamespace = ['netns', 'exec', namespace];
 beforeAll(() => void execFileSync('ip', ['netns', 'add', namespace]));

@@ -5,9 +5,9 @@ import { checkAccess, tokenCookie } from '../../inspect/access.ts';
 
 type Guarded = Parameters<typeof checkAccess>[1];
 
-/** The code under which a request is refused; 0 where it may be answered. */
+/** Returns the status code with which a request is rejected; 0 if it is accepted. */
 function codeOf(guarded: Guarded, headers: Readonly<Record<string, string>>, url = '/'): number {
-  // It looks at nothing else.
+  // `checkAccess` reads only these fields.
   return checkAccess({ method: 'GET', url, headers } as unknown as IncomingMessage, guarded)?.code ?? 0;
 }
 

@@ -11,7 +11,7 @@ test.each([
   ['[0:0:0:0:0:0:0:0]:80', '0:0:0:0:0:0:0:0', 80, 'all'],
   ['192.0.2.1:80', '192.0.2.1', 80, 'one'],
   ['[2001:db8::1]:80', '2001:db8::1', 80, 'one'],
-  // The same addresses in another spelling.
+  // The same addresses in a different spelling.
   ['[::ffff:127.0.0.1]:80', '::ffff:127.0.0.1', 80, 'loopback'],
   ['[0:0:0:0:0:0:0:1]:80', '0:0:0:0:0:0:0:1', 80, 'loopback'],
 ])('%s', (text, host, port, reach) => {

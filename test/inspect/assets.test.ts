@@ -67,7 +67,7 @@ test('names and messages in the page are escaped', async () => {
   const [, json = ''] = /<script type="application\/json" id="snapshot">(.*)<\/script><body>/s.exec(body) ?? [];
   expect([...json].filter((character) => character === '<' || character < ' ')).toEqual([]);
   expect(JSON.parse(json)).toEqual(live.shown);
-  // What is asked for is told as data, whatever it is called.
+  // The name of a requested object must appear as data, even if it looks like markup.
   const missing = await get('/api/</script>');
   expect([missing.headers['content-type'], missing.code]).toEqual(['application/json', 404]);
 });

@@ -1,4 +1,4 @@
-/** What the page's server gives to those who only take its connections. */
+/** Limits of the page's server for clients that only occupy connections. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
@@ -16,26 +16,26 @@ afterEach(() => {
   for (const connection of connections.splice(0)) connection.destroy();
 });
 
-async function connected(port: number, allowHalfOpen = false, localAddress = '127.0.0.1'): Promise<Socket> {
+async function openConnection(port: number, allowHalfOpen = false, localAddress = '127.0.0.1'): Promise<Socket> {
   const connection = connect({ host: '127.0.0.1', port, allowHalfOpen, localAddress });
-  // It may be ended by the other side at any time.
+  // The server may close the connection at any time.
   connection.on('error', () => {});
   connections.push(connection);
   await once(connection, 'connect');
   return connection;
 }
 
-const asked = (port: number, path: string) => `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\n`;
+const requestBytes = (port: number, path: string) => `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\n`;
 
 test('the page server accepts at most 64 connections', async () => {
   const { port, get } = await servedPage();
-  // 32 of each of two addresses, as many as one address may have.
+  // 32 connections from each of two addresses, which is the limit per address.
   const addresses = Array.from({ length: 64 }, (_, index) => (index % 2 === 0 ? '127.0.0.2' : '127.0.0.3'));
-  const all = await Promise.all(addresses.map((address) => connected(port, false, address)));
+  const all = await Promise.all(addresses.map((address) => openConnection(port, false, address)));
   const [first, last] = [all[0], all.at(-1)];
-  last?.write(asked(port, '/api/rail'));
+  last?.write(requestBytes(port, '/api/rail'));
   if (last) await once(last, 'data');
-  const more = await connected(port);
+  const more = await openConnection(port);
   await once(more, 'close');
   first?.destroy();
   let code = 0;
@@ -50,7 +50,7 @@ test('the page server accepts at most 64 connections', async () => {
 
 test('a client that does not send its whole request in time is disconnected', async () => {
   const { port } = await servedPage({ requestTimeoutMs: 200 });
-  const client = await connected(port);
+  const client = await openConnection(port);
   client.resume().write('GET / HTTP/1.1\r\nhost: ');
   await once(client, 'close');
 });
@@ -60,12 +60,12 @@ test('an unread response closes its connection after 30 s, and a stream continue
   const live = fakeLive();
   live.shown = { ...emptySnapshot, node: { ...emptySnapshot.node, name: 'a'.repeat(16 * 2 ** 20) } };
   const { port } = await servedPage({ inspected: fakeInspected(live), clock });
-  const [unread, read] = await Promise.all([connected(port), connected(port)]);
-  unread?.write(asked(port, '/api/snapshot'));
+  const [unread, read] = await Promise.all([openConnection(port), openConnection(port)]);
+  unread?.write(requestBytes(port, '/api/snapshot'));
   await until(() => clock.pending === 1);
   live.shown = emptySnapshot;
   await clock.advance(1_000);
-  read?.write(asked(port, '/api/stream'));
+  read?.write(requestBytes(port, '/api/stream'));
   await once(read ?? unread, 'data');
   const ended = once(unread ?? read, 'close');
   await clock.advance(29_000);
@@ -77,7 +77,7 @@ test('an unread response closes its connection after 30 s, and a stream continue
 
 test('a rejected upgrade closes its connection, even if the client continues', async () => {
   const { port } = await servedPage();
-  const connection = await connected(port, true);
+  const connection = await openConnection(port, true);
   connection.write(upgradeOf(port, '/nothing'));
   connection.resume();
   await once(connection, 'end');
@@ -103,7 +103,7 @@ test('the page server closes at once even while its node is being opened, and ca
     },
   });
   const port = Number(new URL(page.url).port);
-  const answer = sendBytes(port, asked(port, '/'));
+  const answer = sendBytes(port, requestBytes(port, '/'));
   await until(() => isAsked);
   await page.close();
   expect(await answer).toBe('');
@@ -115,7 +115,7 @@ test('descriptors of clients that reset a request before its response are releas
   const pair = new Authority().issue({ name: 'page', groups: [] });
   const { port } = await servedPage({ inspected, tls: { cert: Buffer.from(pair.cert), key: Buffer.from(pair.key) } });
   const before = openSockets();
-  // No address may have more than 32 connections at a time.
+  // Send at most 32 requests at a time, because that is the limit of connections per address.
   for (let times = 0; times < 5; times += 1)
     await resetAfterRequest(port, 20, `GET /api/rail HTTP/1.1\r\nHost: 127.0.0.1:${port}`);
   await eventually('they are released', () => openSockets() <= before, 10_000);

@@ -21,7 +21,7 @@ const env = [
   { name: 'TEXT', value: SECRETS.escaped },
 ];
 
-/** Its values are where a manifest has them, and in what it says itself. */
+/** A pod with secrets in its manifest and in its own output. */
 const talkative = (): Pod =>
   podWith(
     'talkative',
@@ -41,7 +41,7 @@ const talkative = (): Pod =>
             preStop: { exec: { command: ['sh', '-c', SECRETS.hookCommand] } },
           },
         },
-        // Its pull fails, and says of it all that it knows.
+        // The pull of this image fails, with an error that contains all the secrets it uses.
         { name: 'private', image: 'statelet.local/private:1', imagePullPolicy: 'Always', env },
         {
           name: 'probed',
@@ -54,7 +54,7 @@ const talkative = (): Pod =>
     { annotations: { 'kubectl.kubernetes.io/last-applied-configuration': JSON.stringify({ env }) } },
   );
 
-/** As they are, and as they stand in JSON, in JSON within JSON, and in a URL. */
+/** The secrets unchanged, in JSON, in JSON within JSON, and in a URL. */
 const spellings = Object.values(SECRETS).flatMap((secret) => {
   const json = JSON.stringify(secret).slice(1, -1);
   return [
@@ -117,7 +117,7 @@ test('no response or stream of the page contains a value of a pod', async () => 
     await node.node.advance(duration);
     await ask();
   }
-  // What a runtime and a program say quotes them, too.
+  // Messages of the runtime and of programs quote the secrets as well.
   const { onInput: record, events } = node.page().audience.listeners;
   const { redact } = node.redaction();
   const message = `exec failed: ${SECRETS.env}: ${SECRETS.escaped}`;
@@ -143,7 +143,7 @@ test('no response or stream of the page contains a value of a pod', async () => 
   await until(() => sockets.every(({ parts }) => Buffer.concat(parts).length > 10_000));
   for (const { connection } of sockets) connection.destroy();
   const all = [...answers, ...sockets.map(({ parts }) => Buffer.concat(parts).toString('utf8'))];
-  // It was there to be seen.
+  // The secrets would have been visible without redaction.
   expect(asked).toBeGreaterThan(0);
   expect(answers.some((body) => body.includes('statelet.local/private:1'))).toBe(true);
   expect(answers.filter((body) => body.includes('redacted-')).length).toBeGreaterThan(4);

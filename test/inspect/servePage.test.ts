@@ -4,7 +4,7 @@ import { type InspectedNode, NotInspected } from '../../inspect/inspected.ts';
 import { servePage } from '../../inspect/servePage.ts';
 import { fakeInspected, fakeLive, sendBytes, servedPage, until, upgradeOf } from './support/served.ts';
 
-/** What every answer says of what may be done with it. */
+/** Security headers of every response. */
 const SAFE = {
   'content-security-policy': expect.stringMatching(
     /^default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self';.* frame-ancestors 'none'$/,
@@ -91,7 +91,7 @@ describe('a browser request', () => {
     expect(await codeWith({ origin: `http://127.0.0.1:${port}` })).toBe(200);
     const fetched = (mode: string) => codeWith({ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': mode });
     for (const mode of ['cors', 'no-cors', 'websocket']) expect(await fetched(mode)).toBe(403);
-    // A link in a chat leads here.
+    // A link on a different site, e.g. in a chat, may lead to the page.
     expect(await fetched('navigate')).toBe(200);
   });
 
@@ -150,7 +150,7 @@ describe('a page token', () => {
     for (const cookie of ['', `${own}=`, `${own}=${token.slice(1)}`, `other=${token}`])
       expect((await get('/', { headers: { cookie } })).code).toBe(401);
     expect(await sendBytes(port, upgradeOf(port, '/stately'))).toMatch(/^HTTP\/1\.1 401 /);
-    // The first one counts, as everywhere.
+    // The first value of a repeated parameter counts.
     expect((await get(`/?token=wrong&token=${token}`)).code).toBe(401);
   });
 
@@ -175,7 +175,7 @@ describe('a page token', () => {
     expect(cookie).toBe(`statelet-token-${port}=${token}; HttpOnly; SameSite=Lax; Path=/`);
     const [own = ''] = cookie.split(';');
     expect((await get('/api/rail', { headers: { cookie: `a=b; ${own}; c=d` } })).code).toBe(200);
-    // An empty one takes nothing away from whoever has it.
+    // An empty token in the URL does not invalidate the cookie.
     const again = await get('/?token=', { headers: { cookie: own } });
     expect([again.code, again.headers['set-cookie']?.[0]?.split(';')[0]]).toEqual([303, own]);
   });
@@ -290,7 +290,7 @@ describe('the inspected node', () => {
     const live = fakeLive();
     const inspected = {
       ...fakeInspected(live),
-      // Whoever takes a connection over does not let go of it.
+      // A connection that was upgraded stays open until the server closes it.
       acceptStately: () => {},
       close: async () => {
         closed += 1;

@@ -19,11 +19,11 @@ const actor = (path: string, state = 'running', children: readonly ActorNode[] =
   children,
 });
 
-const told = (actors: readonly { readonly path: string }[]) => actors.map(({ path }) => path);
+const pathsOf = (actors: readonly { readonly path: string }[]) => actors.map(({ path }) => path);
 
 function changes(shown: ActorDiffer, root: ActorNode, ...pods: readonly ActorNode[]) {
   const { actors, removedPaths } = shown.compareAll(allTrees(root, new Map(pods.map((pod) => [pod.path, pod]))));
-  return { actors: told(actors), gone: removedPaths };
+  return { actors: pathsOf(actors), gone: removedPaths };
 }
 
 describe('the changes of the actor tree', () => {

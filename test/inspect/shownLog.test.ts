@@ -24,7 +24,7 @@ afterEach(() => rm(podLogs, { recursive: true }));
 const TIME = '2026-01-01T00:00:00.000000000Z';
 const written = (count: number) => Array.from({ length: count }, (_, at) => `${TIME} stdout F line ${at}\n`).join('');
 
-/** The log of a container in this state, which has been restarted twice. */
+/** Returns the log of a container in this state that has been restarted twice. */
 function shown(state: NonNullable<ContainerStatus['state']>, signal = new AbortController().signal) {
   const status = {
     name: 'main',
@@ -55,11 +55,11 @@ test('a long log shows its last lines and that it is truncated', async () => {
 test('a line that is too long for a response shows its end', async () => {
   await writeFile(join(logs, 'main', '2.log'), `${TIME} stdout F ${'x'.repeat(600_000)}y\n`);
   const { lines, isCut } = await shown(running);
-  // The line break at its end counts, too.
+  // The line break at the end counts as well.
   expect([lines.join('').length, lines.at(-1)?.at(-1), isCut]).toEqual([2 ** 19 - 1, 'y', true]);
 });
 
-/** Bytes that this process has read so far. */
+/** Returns the number of bytes that this process has read so far. */
 const bytesRead = async () => Number(/^rchar: (\d+)$/m.exec(await readFile('/proc/self/io', 'utf8'))?.[1]);
 
 test('a log with long lines is read only as far as a response can contain', async () => {
@@ -78,7 +78,7 @@ test('a container without a log shows why', async () => {
   });
 });
 
-/** Lines that hardly shrink when they are compressed. */
+/** Returns lines that hardly compress. */
 const random = (count: number) =>
   Array.from({ length: count }, () => `${TIME} stdout F ${randomBytes(750).toString('base64')}\n`).join('');
 const FIRST_ROTATED = '2.log.20260101-000000.gz';

@@ -6,7 +6,7 @@ import { answered } from '../fakes/toldTransport.ts';
 
 const MIB = 2 ** 20;
 
-/** A body in pieces, which says how many were read. */
+/** Returns a body in pieces, with the number of pieces that were read. */
 function body(...pieces: readonly string[]) {
   const read = { pieces: 0 };
   async function* each() {
@@ -47,7 +47,7 @@ test('spreads a burst of lines over turns of the event loop, by the time that th
   const turns: number[] = [];
   for await (const _ of readJsonLines(body('1\n', '2\n', '3\n', '4\n').of, '', createSystemTurnLimiter())) {
     turns.push(turn);
-    // Longer than the share of a turn.
+    // Takes longer than the share of a turn.
     const end = performance.now() + 20;
     while (performance.now() < end);
   }

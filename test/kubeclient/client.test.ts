@@ -22,7 +22,7 @@ function client(replies: readonly Reply[], more: Partial<KubeClientOptions> = {}
   return { clock, transport, kube, controller, signal: controller.signal };
 }
 
-/** What a promise that is not looked at yet comes to. */
+/** Resolves with the value or the error of a promise that is awaited later. */
 const outcomeOf = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(
     (value) => ({ value }),
@@ -111,7 +111,7 @@ describe('an error response', () => {
     expect(transport.requests).toHaveLength(1);
   });
 
-  test('of a busy server is retried when the server says', async () => {
+  test('of a busy server is retried after the delay that the server requests', async () => {
     const busy = refused(429, 'TooManyRequests', { 'retry-after': '2' });
     const { kube, transport, clock, signal } = client([
       busy,

@@ -1,4 +1,4 @@
-/** What clients report of their requests, as client-go counts it. */
+/** Metrics of clients about their requests, counted as in client-go. */
 import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { KubeClient } from '../../kubeclient/client.ts';

@@ -1,4 +1,4 @@
-/** What compares moments with each other goes by a clock that nobody sets. */
+/** Code that measures durations uses the monotonic clock, which nobody sets. */
 import { expect, test } from '@jest/globals';
 import { BackOff } from '../../kubeclient/backOff.ts';
 import { KubeClient } from '../../kubeclient/client.ts';

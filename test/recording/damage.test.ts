@@ -1,4 +1,4 @@
-/** What others, a crash or a disk have made of a ring and its files. */
+/** A ring and its files after damage by other programs, a crash or a disk. */
 import { execFile } from 'node:child_process';
 import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,8 +14,8 @@ import { checkedStretches, recordedNode } from './recorded.ts';
 const KIB = 2 ** 10;
 const makePipe = (path: string) => promisify(execFile)('mkfifo', [path]);
 
-/** A recording of one life in several files, which has ended in order. */
-async function inFiles() {
+/** Creates a recording of one run of an agent in several files, which was closed normally. */
+async function recordInFiles() {
   const recorded = await recordedNode({
     sizeBytes: 128 * KIB,
     pods: [podRunning('bad', 'exit 1')],
@@ -41,7 +41,7 @@ async function storyIn(path: string, until = Number.POSITIVE_INFINITY): Promise<
 }
 
 test('a file that is missing in the middle ends the recording before it, also in a dump', async () => {
-  const { directory, second } = await inFiles();
+  const { directory, second } = await recordInFiles();
   expect(await differencesIn(directory)).toEqual([undefined]);
   await rm(second);
   expect(await differencesIn(directory)).toEqual([undefined, undefined]);
@@ -56,7 +56,7 @@ test.each([
   ['a header', 0],
   ['a body', 50],
 ])('damage in the middle of %s affects only the data that belongs to it, even in a single file', async (_, within) => {
-  const { directory, paths, second } = await inFiles();
+  const { directory, paths, second } = await recordInFiles();
   const { members } = await RecordingFile.open(second);
   const { offset = 0, size = 0 } = members.at(-1) ?? {};
   const bytes = await readFile(second);
@@ -75,7 +75,7 @@ test.each([
 });
 
 test('the story continues after a damaged part in the middle of a file, and reports it', async () => {
-  const { second } = await inFiles();
+  const { second } = await recordInFiles();
   const { members } = await RecordingFile.open(second);
   const [, { offset = 0, size = 0 } = {}] = members;
   expect(members.length).toBeGreaterThan(2);
@@ -87,7 +87,7 @@ test('the story continues after a damaged part in the middle of a file, and repo
   expect(story.findIndex((line) => line.startsWith('? '))).toBeLessThan(story.length - 10);
 });
 
-test('a path that is named like a ring file but is none is left alone, and never read', async () => {
+test('a path with the name of a ring file that is not a regular file is left alone, and never read', async () => {
   const { directory, live, errors, recorder } = await recordedNode({ pods: [podWith('web')] });
   await mkdir(directory, { recursive: true });
   await mkdir(join(directory, '00000001.jsonl.gz'));
@@ -98,7 +98,7 @@ test('a path that is named like a ring file but is none is left alone, and never
   await recorder.close();
   expect(errors).toEqual([]);
   const added = (await readdir(directory)).filter((name) => !/^(0000000[123]|99999999)\./.test(name));
-  // The one after it, which is read after it.
+  // The new file has the next number, and is read last.
   expect(added).toEqual(['100000000.jsonl.gz']);
   expect(await differencesIn(directory)).toEqual([undefined]);
 });
@@ -134,12 +134,12 @@ test('a recorder whose clock was set back shows everything that happened up to t
   await restart();
   await live(1);
   await recorder.flush();
-  const told = await storyIn(directory, later);
-  // As if the first life had been an hour ahead: it is later than the moment, and what comes after it is told.
+  const expectedStory = await storyIn(directory, later);
+  // Exchange the members, as if the clock of the first run had been an hour ahead. The later lines are still formatted.
   const file = await RecordingFile.open(directory);
   const moved = { ...file, members: file.members.toReversed(), isLast: () => true, lines: file.lines.bind(file) };
   const other: string[] = [];
-  // Of a recording only these are asked.
+  // `formatStory` uses nothing else of a recording.
   for await (const line of formatStory(moved as unknown as RecordingFile, { until: later })) other.push(line);
-  expect(other.toSorted()).toEqual(told.toSorted());
+  expect(other.toSorted()).toEqual(expectedStory.toSorted());
 });

@@ -10,7 +10,7 @@ import { checkedStretches, recordedNode } from './recorded.ts';
 
 const KIB = 2 ** 10;
 
-/** All lines of a recording, as they were written. */
+/** Returns all lines of a recording as they were written. */
 async function textsOf(path: string): Promise<string[]> {
   const file = await RecordingFile.open(path);
   return (await Promise.all(file.members.map((member) => file.lines(member)))).flat();
@@ -74,7 +74,7 @@ test('a ring that has lost its start replays from its first keyframe, and does n
   expect(checked?.states).toBeGreaterThan(100);
 }, 60_000);
 
-test('a torn end is cut off, and the rest is read', async () => {
+test('a torn write at the end is cut off, and the rest is read', async () => {
   const { directory, live, recorder } = await recordedNode({ pods: [podRunning('bad', 'exit 1')] });
   await live(10);
   await recorder.flush();
@@ -120,7 +120,7 @@ test('a disk that is full for a while loses only the entries of that time', asyn
   const began = (await linesOf(directory)).filter((line) => typeof line !== 'string' && line.kind === 'began');
   expect(began).toHaveLength(2);
   expect(began[1]).toMatchObject({ from: expect.anything(), missed: expect.any(Number), life: 'life 1' });
-  // Each of the two parts is whole in itself, and of what could not be written nothing is left.
+  // Both parts are complete, and nothing is left of what could not be written.
   expect(await readdir(directory)).toHaveLength(2);
   const checked = await checkedStretches(directory);
   expect(checked.map(({ difference }) => difference)).toEqual([undefined, undefined]);

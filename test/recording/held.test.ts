@@ -1,4 +1,4 @@
-/** What is known of a pod and held back until it is on disk, while a recording begins anew or ends. */
+/** Status that is withheld until it is on disk, while a recording starts a new file or ends. */
 import { describe, expect, test } from '@jest/globals';
 import type { NodeStore } from '../../actors/store/durableFacts.ts';
 import type { RecordingLine } from '../../recording/lines.ts';
@@ -7,14 +7,14 @@ import { RecordingFile } from '../../recording/recordingFile.ts';
 import { containerWith, podWith } from '../fakes/pods.ts';
 import { checkedStretches, type Recorded, recordedNode } from './recorded.ts';
 
-/** So small that each time something is written a keyframe is, and nothing is kept of before it. */
+/** Size of the recording that is so small that each write starts with a keyframe and removes all earlier data. */
 const TINY = 1;
 
 const readinessProbe = { exec: { command: ['ready'] }, periodSeconds: 1 };
 const probed = podWith('web', { containers: [containerWith('main', { readinessProbe })] });
 
-/** A node that has a pod which is ready, and whose disk has yet to say that it knows that. */
-async function withUntold(sizeBytes?: number): Promise<Recorded & { readonly save: () => void }> {
+/** Creates a node with a pod that is ready, while the write that records its readiness has not completed. */
+async function withUnsavedReadiness(sizeBytes?: number): Promise<Recorded & { readonly save: () => void }> {
   const { promise, resolve: save } = Promise.withResolvers<void>();
   const store = (real: NodeStore): NodeStore => ({
     ...real,
@@ -25,7 +25,7 @@ async function withUntold(sizeBytes?: number): Promise<Recorded & { readonly sav
   });
   const recorded = await recordedNode({ pods: [probed], store, ...(sizeBytes === undefined ? {} : { sizeBytes }) });
   await recorded.node.advance('100ms');
-  // The next one begins with a keyframe, where the first file is full by then.
+  // If the first file is full by now, the next one starts with a keyframe.
   await recorded.recorder.flush();
   for (let step = 0; step < 40 && recorded.node.agent.unpublishedUids().length === 0; step += 1)
     await recorded.node.advance('100ms');
@@ -44,16 +44,16 @@ const isReady = (line: RecordingLine) =>
   line.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
 
 describe('a status that is withheld', () => {
-  test.each(['is told after it', 'is told after it, and then another one'])(
+  test.each(['is published after it', 'is published after it, followed by another one'])(
     'when a keyframe is written %s',
     async (how) => {
-      const { node, directory, recorder, save } = await withUntold(TINY);
+      const { node, directory, recorder, save } = await withUnsavedReadiness(TINY);
       if (how.endsWith('one')) {
-        // It is gone before it has been told that it was ready.
+        // The pod is removed before its readiness was published.
         node.remove('web');
         await node.advance('1s');
       }
-      // Twice: then nothing is left of what came before it.
+      // After the second flush, nothing recorded earlier is left.
       await recorder.flush();
       await recorder.flush();
       await node.advance('500ms');
@@ -73,9 +73,9 @@ describe('a status that is withheld', () => {
     },
   );
 
-  test('when the agent is stopped is no difference, because it is never published', async () => {
-    const { node, directory, recorder, save } = await withUntold();
-    // What keeps the facts waits for the disk.
+  test('when the agent is stopped causes no difference, because it is never published', async () => {
+    const { node, directory, recorder, save } = await withUnsavedReadiness();
+    // Stopping the agent waits for the disk.
     const stopped = node.agent.stop();
     save();
     await node.advance('1s');

@@ -4,7 +4,7 @@ import { PendingLines } from '../../recording/pending.ts';
 
 const READINESS = 'pod/u/container/web/probe/readiness';
 
-/** Number of failures that the next member counts, each line being written by itself. */
+/** Returns the number of failures that the next member counts, if each line is written separately. */
 function failuresOf(lines: readonly RecordingLine[]): number[] {
   const pending = new PendingLines();
   return lines.map((line) => {

@@ -36,8 +36,8 @@ async function podsAt(until: number) {
   return { at: played?.at, shown };
 }
 
-/** Writes what is made of all lines to a file of its own. */
-async function rewritten(change: (line: RecordingLine) => RecordingLine | undefined): Promise<string> {
+/** Writes a recording in which all lines are changed in this way, and returns its path. */
+async function writeChanged(change: (line: RecordingLine) => RecordingLine | undefined): Promise<string> {
   const { file } = await opened();
   const parts: Buffer[] = [];
   for (const member of file.members) {
@@ -57,7 +57,7 @@ const differences = async (path: string) =>
   (await checkedStretches(path)).flatMap(({ difference }) => difference ?? []);
 
 describe('the state at a given time', () => {
-  test('is that of the life that was running then, whatever followed', async () => {
+  test('is that of the run that was active then, whatever followed', async () => {
     const { lives } = await opened();
     expect(lives.map(({ life }) => life)).toEqual(['life 1', 'life 2']);
     const [first, second] = lives.map(({ replayStarts }) => replayStarts[0]?.at ?? 0);
@@ -77,12 +77,12 @@ describe('the state at a given time', () => {
 
 describe('a check of a recording', () => {
   test('finds no difference in an unchanged recording', async () => {
-    expect(await differences(await rewritten((line) => line))).toEqual([]);
+    expect(await differences(await writeChanged((line) => line))).toEqual([]);
   });
 
   test('reports the first state that differs', async () => {
     let count = 0;
-    const path = await rewritten((line) => {
+    const path = await writeChanged((line) => {
       if (line.kind !== 'state' || line.actor !== 'pod/web-uid') return line;
       count += 1;
       return count === 3 ? { ...line, state: 'constructor' } : line;
@@ -99,18 +99,20 @@ describe('a check of a recording', () => {
 
   test('reports a state that was not recorded, and one that was not reached', async () => {
     let isLeftOut = false;
-    const without = await rewritten((line) => {
+    const without = await writeChanged((line) => {
       const isIt = !isLeftOut && line.kind === 'state' && line.actor.startsWith('pod/');
       isLeftOut ||= isIt;
       return isIt ? undefined : line;
     });
     expect(await differences(without)).toHaveLength(1);
     const entries = new Set(['answer', 'failure', 'fact', 'elapsed']);
-    expect(await differences(await rewritten((line) => (entries.has(line.kind) ? undefined : line)))).not.toEqual([]);
+    expect(await differences(await writeChanged((line) => (entries.has(line.kind) ? undefined : line)))).not.toEqual(
+      [],
+    );
   });
 
   test('reports the pod whose status differs', async () => {
-    const path = await rewritten((line) =>
+    const path = await writeChanged((line) =>
       line.kind === 'status' && line.pod === 'default/web' && line.status?.phase === 'Running'
         ? { ...line, status: { ...line.status, phase: 'Failed' } }
         : line,
@@ -119,7 +121,7 @@ describe('a check of a recording', () => {
     expect(difference).toMatchObject({ subject: 'default/web status.phase', recorded: 'Failed', replayed: 'Running' });
   });
 
-  /** Of lives that have ended in order, with the last lines that are so left out. */
+  /** Closes the recording normally, and writes a copy without the last line that matches. */
   async function withoutLast(isOne: (line: RecordingLine) => boolean): Promise<string> {
     await recorded.recorder.close();
     const { file } = await opened();
@@ -129,13 +131,13 @@ describe('a check of a recording', () => {
       return line !== undefined && isOne(line);
     });
     let index = -1;
-    return rewritten((line) => {
+    return writeChanged((line) => {
       index += 1;
       return index === last ? undefined : line;
     });
   }
 
-  test('reports what the replay of a life that ended in order has reached beyond the recording', async () => {
+  test('reports what the replay of a completed run has reached beyond the recording', async () => {
     expect(await differences(await withoutLast(() => false))).toEqual([]);
     const [moved] = await differences(await withoutLast(({ kind }) => kind === 'state'));
     expect(moved).toEqual({
@@ -149,7 +151,7 @@ describe('a check of a recording', () => {
 
   test('reports an input for an actor that does not wait for it', async () => {
     let isDone = false;
-    const path = await rewritten((line) => {
+    const path = await writeChanged((line) => {
       const isIt = !isDone && line.kind === 'answer' && line.source === 'startContainer';
       isDone ||= isIt;
       return isIt && line.kind === 'answer' ? { ...line, actor: 'pod/nobody' } : line;
@@ -159,7 +161,7 @@ describe('a check of a recording', () => {
     ]);
   });
 
-  test('ignores what is missing at the end of a life', async () => {
+  test('ignores what is missing at the end of a run', async () => {
     const { file, lives } = await opened();
     const [life] = lives;
     if (life === undefined) throw new Error('there is no life');
@@ -175,16 +177,16 @@ test('a recording of different machines is not replayed, and its version is repo
   );
 });
 
-/** A recording by which the second life is one of another version, in a format of its own. */
+/** Returns a recording whose second run was written by a different version, in a different format. */
 const withForeignLife = () =>
-  rewritten((line) =>
+  writeChanged((line) =>
     line.kind === 'began' && line.life === 'life 2'
-      ? // Of a version to come.
+      ? // A future version of the format.
         ({ ...line, format: 3, versions: { statelet: '7.0.0' } } as unknown as RecordingLine)
       : line,
   );
 
-test('a life in a different format is named in the story, and neither replayed nor taken for the end of the one before', async () => {
+test('a run in a different format is named in the story, and neither replayed nor mistaken for the end of the previous one', async () => {
   const path = await withForeignLife();
   const file = await RecordingFile.open(path);
   const [first, second, ...others] = await findStretches(file);

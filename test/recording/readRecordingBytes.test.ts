@@ -36,7 +36,7 @@ test('a file is read in parts of at most 1 MiB, whatever its members are, and mu
   await live(1);
   await recorder.close();
   const file = join(directory, '00000002.jsonl.gz');
-  // Random, so that it stays as large.
+  // Random data does not compress.
   const text = randomBytes(2 ** 21).toString('base64');
   const members = ['anew', 'no'].map((begins) =>
     encodeMember({ text, at: 0, startKind: begins as 'anew' | 'no', entries: 0, failures: 0 }, deflate),

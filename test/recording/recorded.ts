@@ -1,4 +1,4 @@
-/** A simulated node whose agents are recorded, each in a life of its own, in one ring. */
+/** A simulated node whose agents are each recorded as one run, in the same ring. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,29 +26,31 @@ afterEach(async () => {
 export interface RecordedOptions extends Pick<SimulatedNodeOptions, 'pods' | 'runtime' | 'config' | 'store'> {
   readonly sizeBytes?: number;
   readonly files?: FileSystem;
-  /** The digest of the machines that it says it is of. */
+  /** Digest of the machines that the recording states. */
   readonly machines?: string;
-  /** Whether the limits of its calls count down, at once. */
+  /** Whether the time limits of calls count down, 100 times as fast. */
   readonly limits?: boolean;
   readonly findCredentials?: FindCredentials;
-  /** Who looks on besides the recorder, at each agent anew. */
+  /** Returns the observers of each new agent, in addition to the recorder. */
   readonly watch?: (redaction: Redaction) => Parameters<typeof combineObservers>[0];
 }
 
 export interface Recorded {
   readonly node: SimulatedNode;
   readonly directory: string;
-  /** What the recorders said that they could not do. */
+  /** Errors that the recorders reported. */
   readonly errors: readonly unknown[];
-  /** That of the present agent. */
+  /** Recorder of the current agent. */
   readonly recorder: FlightRecorder;
-  /** Lets time go by, a minute at a time, all that happens in which is written at its end. */
+  /** Advances the clock by this number of minutes. The recorder is flushed after each minute. */
   readonly live: (minutes: number) => Promise<void>;
-  /** Kills the agent, and starts another one. */
+  /** Kills the agent, and starts a new one. */
   readonly restart: () => Promise<void>;
 }
 
-/** Timers of the recorder never elapse, or those of limits alone: what waits is written when a test asks for it. */
+/**
+ * Returns a clock on which only time limits elapse, or no timer at all. The recorder writes when the test flushes it.
+ */
 const clockOf = (now: () => number, limits: boolean): Clock => ({
   now,
   monotonic: now,
@@ -74,7 +76,7 @@ export async function recordedNode({
     lives += 1;
     return `life ${lives}`;
   };
-  // As of a process of its own.
+  // Each agent has its own redaction, as a separate process would.
   let redaction = createRedaction();
   const another = () =>
     createFlightRecorder({
@@ -116,7 +118,7 @@ export async function recordedNode({
   };
 }
 
-/** What came of playing each stretch of a recording beside what was written down. */
+/** Replays each stretch of a recording and compares it with the recorded statuses. Returns the results. */
 export async function checkedStretches(path: string): Promise<CheckResult[]> {
   const file = await RecordingFile.open(path);
   const checked: CheckResult[] = [];

@@ -13,8 +13,8 @@ beforeEach(async () => {
   ({ directory } = await recordedNode());
 });
 
-/** So many members of one line each, which say their number. */
-async function written(name: string, count: number, first = 0): Promise<string> {
+/** Writes a file of this number of members, each with one line that contains its number. */
+async function writeMembers(name: string, count: number, first = 0): Promise<string> {
   const path = join(directory, '..', name);
   const members = Array.from({ length: count }, (_, index) =>
     encodeMember({ at: first + index, startKind: 'no', entries: 1, failures: 0, text: `${first + index}\n` }, deflate),
@@ -27,7 +27,7 @@ const textsOf = async (file: RecordingFile) =>
   (await Promise.all(file.members.map((member) => file.lines(member)))).flat().map(Number);
 
 test('the headers of many members are read at once', async () => {
-  const path = await written('many', 2_000);
+  const path = await writeMembers('many', 2_000);
   const handle = await open(path);
   const read = jest.spyOn(Object.getPrototypeOf(handle), 'read');
   try {
@@ -41,7 +41,7 @@ test('the headers of many members are read at once', async () => {
 
 test('a header that crosses the end of a read is found', async () => {
   const path = join(directory, '..', 'large');
-  // As large as what cannot be compressed is.
+  // The members are not compressed, so that they are as large as incompressible data.
   const sizes = [2 ** 20 - 100, 10, 2 ** 20 - 20, 10, 2 ** 21, 10];
   const members = sizes.map((size, at) =>
     encodeMember({ at, startKind: 'no', entries: 0, failures: 0, text: 'x'.repeat(size) }, async (bytes) => bytes),
@@ -51,22 +51,22 @@ test('a header that crosses the end of a read is found', async () => {
 });
 
 test('the members of a file are cached while it grows, and dropped if it is a different file', async () => {
-  const path = await written('one', 3);
+  const path = await writeMembers('one', 3);
   const first = await RecordingFile.open(path);
-  const grown = await written('grown', 5);
-  const [longer, shorter] = [await RecordingFile.open(grown), await written('shorter', 2, 100)];
+  const grown = await writeMembers('grown', 5);
+  const [longer, shorter] = [await RecordingFile.open(grown), await writeMembers('shorter', 2, 100)];
   await truncate(path, 0);
   await copyFile(grown, path);
   const second = await RecordingFile.open(path, { previousFile: first });
   expect(second.members.slice(0, 3)).toEqual(longer.members.slice(0, 3).map((member) => ({ ...member, file: path })));
   expect(second.members[0]).toBe(first.members[0]);
   expect(await textsOf(second)).toEqual([0, 1, 2, 3, 4]);
-  // In its place.
+  // Overwrite the file with a different one.
   await copyFile(shorter, path);
   const third = await RecordingFile.open(path, { previousFile: second });
   expect(await textsOf(third)).toEqual([100, 101]);
-  // Of the same length.
-  const other = await written('other', 2, 200);
+  // Replace the file with a different one of the same length.
+  const other = await writeMembers('other', 2, 200);
   await rm(path);
   await rename(other, path);
   const fourth = await RecordingFile.open(path, { previousFile: third });
@@ -75,7 +75,7 @@ test('the members of a file are cached while it grows, and dropped if it is a di
 
 test('the caller provides the decompression', async () => {
   const sizes: number[] = [];
-  const file = await RecordingFile.open(await written('one', 3), {
+  const file = await RecordingFile.open(await writeMembers('one', 3), {
     decompress: (bytes, options) => {
       sizes.push(bytes.length);
       return gunzipSync(bytes, options);

@@ -6,11 +6,11 @@ import { isWithinLimits, replaceRepeatedObjects, restoreRepeatedObjects } from '
 import { containerWith, podWith } from '../fakes/pods.ts';
 import { recordedNode } from './recorded.ts';
 
-/** A value after it was written and read. */
+/** Returns a value after it was written and read. */
 const readBack = (value: unknown): unknown =>
   restoreRepeatedObjects(JSON.parse(JSON.stringify(runAllSteps(replaceRepeatedObjects(value)))));
 
-/** The length of the keyframe of a node that runs one pod of so many containers, as it is written. */
+/** Returns the serialized length of the keyframe of a node with one pod of this number of containers. */
 async function keyframeLength(count: number): Promise<number> {
   const containers = Array.from({ length: count }, (_, index) => containerWith(`c${index}`));
   const { node } = await recordedNode({ pods: [podWith('large', { containers })] });

@@ -14,7 +14,7 @@ import { RecordingFile } from '../../recording/recordingFile.ts';
 
 const MIB = 2 ** 20;
 const PER_SECOND = 10_000;
-/** 4 MB in each second. */
+/** Makes up 4 MB per second. */
 const WORDS = 'so much has happened '.repeat(16);
 
 setFlagsFromString('--expose-gc');
@@ -25,10 +25,10 @@ function heapUsed(): number {
   return process.memoryUsage().heapUsed;
 }
 
-/** Long enough that the threads of Node.js, which write and compress, come to something. */
+/** Waits long enough for the worker threads of Node.js, which write and compress, to make progress. */
 const turn = () => new Promise((resolve) => setTimeout(resolve, 1));
 
-/** Its timers are those of the recorder, which a test lets elapse. */
+/** Returns a clock whose timers elapse when the test lets them. */
 function manualClock() {
   let now = 0;
   const timers = new Map<number, { readonly fn: () => void; readonly at: number }>();
@@ -52,7 +52,7 @@ function manualClock() {
   return { clock, pass };
 }
 
-/** A recorder of nothing but entries, whose writes end when the test says so. */
+/** Creates a recorder that receives only inputs, and whose writes complete when the test says so. */
 async function onSlowDisk() {
   const directory = await mkdtemp(join(tmpdir(), 'statelet-slow-'));
   const { clock, pass } = manualClock();
@@ -83,7 +83,7 @@ async function onSlowDisk() {
   const value = () => ({ at: clock.now(), actors: {}, since: {}, statuses: {} });
   const draftKeyframe = () => ({ at: clock.now(), steps: { next: () => ({ done: true as const, value: value() }) } });
   recorder.start({ input, draftKeyframe, now: clock.now, subscribe: () => () => {}, unpublishedUids: () => [] });
-  /** Lets all writes that wait end, and those that come after them. */
+  /** Completes all pending writes, and those that follow them. */
   const writeAll = async () => {
     for (let step = 0; step < 200; step += 1) {
       for (const go of waiting.splice(0)) go();
@@ -112,10 +112,10 @@ test('pending lines have at most 2 Mi characters, and the number of lost ones is
     pass(50);
     await turn();
     if (ms % 1_000 === 0) most = Math.max(most, heapUsed() - before);
-    // Each write takes some seconds.
+    // Each write takes four seconds.
     if (ms % 4_000 === 0) await writeAll();
   }
-  // Of some 100 MB.
+  // The limit is far below the 100 MB or so that were recorded.
   expect(most).toBeLessThan(24 * MIB);
   expect(Math.max(...lengths)).toBeLessThan(2 * MIB + 1_024);
   const ended = recorder.close();

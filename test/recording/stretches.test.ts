@@ -17,7 +17,10 @@ const began = (before: number) =>
     before,
   });
 
-/** A life in two files of which some members are damaged: `A` begins anew, `a` again, `-` not. */
+/**
+ * Returns a run of an agent in two files, some of whose members are damaged. Its members begin a run (`A`), continue it
+ * with a keyframe (`a`), or do neither (`-`).
+ */
 function recording(begins: string, damaged: readonly number[], error: Error = new RecordingError('damaged')) {
   const members = [...begins].map((each, at): Member => {
     const head = { size: 1, at, entries: 0, failures: 0, offset: at, file: 'f' };
@@ -28,7 +31,7 @@ function recording(begins: string, damaged: readonly number[], error: Error = ne
     if (failing.has(at)) throw error;
     return [began(at)];
   };
-  // Of a recording only these are asked.
+  // `findStretches` uses nothing else of a recording.
   return { file: { members, lines, isLast: () => false } as unknown as RecordingFile, failing };
 }
 

@@ -1,4 +1,4 @@
-/** What a recorder writes for those that are about to read it. */
+/** Flushing a recorder for readers of the recording. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,10 +11,10 @@ import { RecordingFile } from '../../recording/recordingFile.ts';
 let directory: string;
 let recorder: FlightRecorder;
 let now = 0;
-/** What a write waits for, or fails with. */
+/** Called by each write. It may delay the write or let it fail. */
 let disk: () => Promise<void>;
 let attempts = 0;
-/** What the agent has come to. */
+/** State of the agent's actors. */
 let actors = '';
 
 beforeEach(async () => {
@@ -26,7 +26,7 @@ beforeEach(async () => {
 
 const keyframe = () => ({ at: now, actors, since: {}, statuses: {} });
 const agent: Parameters<FlightRecorder['start']>[0] = {
-  input: {} as never, // no recorder looks into it
+  input: {} as never, // the recorder does not read it
   draftKeyframe: () => ({ at: now, steps: { next: () => ({ done: true, value: keyframe() }) } }),
   now: () => now,
   subscribe: () => () => {},
@@ -47,7 +47,7 @@ function recorderOf(): FlightRecorder {
         return hostFiles.open(...given);
       },
     },
-    // Its own timers never elapse.
+    // No timer of the recorder elapses.
     clock: { now: () => now, monotonic: () => now, setTimeout: () => 0, clearTimeout: () => {} },
     program: { machines: '', versions: { statelet: '', node: '' }, life: '' },
     onError: () => {},
@@ -160,7 +160,7 @@ test('a keyframe of many actors is written over several turns of the event loop'
   isOver = true;
   expect(steps).toBe(actorCount + 1);
   expect(Math.max(...counts.map((count, index) => count - (counts[index - 1] ?? 0)))).toBeLessThanOrEqual(200);
-  // What was added while it was written comes after it.
+  // Lines that were added during the write follow it.
   await recorder.flush();
   const kinds = (await lines()).map(({ kind }) => kind).filter((kind) => kind !== 'fact');
   expect(kinds.slice(kinds.indexOf('ended') + 1)).toEqual(['began', 'began', 'state']);

@@ -47,7 +47,7 @@ describe('the run whose log is shown', () => {
   test('is the last one in both cases while the container waits to restart', () => {
     const crashing = backOff(1, { restartCount: 3 });
     expect([present(crashing).run, previous(crashing).run]).toEqual([3, 3]);
-    // A container has been created but not started.
+    // The container has been created but not started.
     const atHand = backOff(1, { restartCount: 4, containerId: 'next', isAwaitingRun: true });
     expect(present(atHand)).toEqual({ run: 3, id: 'containerd://run' });
   });

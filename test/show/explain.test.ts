@@ -260,21 +260,24 @@ describe('the explanation of', () => {
 });
 
 describe('while the runtime is not ready', () => {
-  const told = (view: ShownPod) => explainPod(seenPod(view), NOW, { runtimeNotReady: 'no answer within 5 s' }).answer;
+  const answerOf = (view: ShownPod) =>
+    explainPod(seenPod(view), NOW, { runtimeNotReady: 'no answer within 5 s' }).answer;
   const why = '; the container runtime is not ready: no answer within 5 s';
 
   test('the answer for a waiting pod mentions that the runtime is not ready', () => {
     const waits = podView({ main: { app: waiting('ContainerCreating', { waitingFor: 'a look for the image' }) } });
-    expect(told(waits)).toBe(`container app is waiting for a look for the image (for 60s so far)${why}`);
-    expect(told(podView({ main: { app: running(), crash }, view: network }))).toMatch(/: exit code 1.*; the container/);
+    expect(answerOf(waits)).toBe(`container app is waiting for a look for the image (for 60s so far)${why}`);
+    expect(answerOf(podView({ main: { app: running(), crash }, view: network }))).toMatch(
+      /: exit code 1.*; the container/,
+    );
   });
 
   test('the note is omitted for pods that run, have ended or already mention it', () => {
-    expect(told(podView({ main: { app: running() }, view: network }))).toBe(
+    expect(answerOf(podView({ main: { app: running() }, view: network }))).toBe(
       'pod web is running, with 1 of 1 containers ready',
     );
     const ended = podView({ main: { app: exited(1) }, view: { hasEnded: true } });
-    expect(told(ended)).toBe(answer(ended));
+    expect(answerOf(ended)).toBe(answer(ended));
     const awaiting = podView({
       view: {
         state: 'awaitingNode',
@@ -283,13 +286,13 @@ describe('while the runtime is not ready', () => {
         waitingFor: 'the container runtime, which is not ready: no answer',
       },
     });
-    expect(told(awaiting)).toBe('pod web is waiting for the container runtime, which is not ready: no answer');
+    expect(answerOf(awaiting)).toBe('pod web is waiting for the container runtime, which is not ready: no answer');
   });
 
   test('the note follows a failure unless the failure is about the runtime', () => {
     const waitingFor = 'another attempt to create its sandbox';
     const toldAfter = (reason: FailureReason, message: string) =>
-      told(podView({ view: { waitingFor, lastFailure: failure(reason, message) } }));
+      answerOf(podView({ view: { waitingFor, lastFailure: failure(reason, message) } }));
     expect(toldAfter('RuntimeUnavailable', 'RunPodSandbox: no answer')).toBe(
       'pod web is waiting for another attempt to create its sandbox: RuntimeUnavailable: RunPodSandbox: no answer',
     );
@@ -298,9 +301,9 @@ describe('while the runtime is not ready', () => {
       `pod web is waiting for another attempt to create its sandbox: FailedCreatePodSandBox: ${words}${why}`,
     );
     const lost = { lastFailure: failure('RuntimeUnavailable', 'gone'), waitingFor };
-    expect(told(podView({ main: { app: waiting('ContainerCreating', lost) }, view: network }))).not.toContain(why);
+    expect(answerOf(podView({ main: { app: waiting('ContainerCreating', lost) }, view: network }))).not.toContain(why);
     const unmounted = { mounted: false, lastFailure: failure('RuntimeUnavailable', 'gone') };
-    expect(told(podView({ view: { volumes: [volumeView('data', unmounted)] } }))).not.toContain(why);
+    expect(answerOf(podView({ view: { volumes: [volumeView('data', unmounted)] } }))).not.toContain(why);
   });
 });
 

@@ -1,4 +1,4 @@
-/** What the socket tells of single actors. */
+/** Single actors over the socket. */
 import { expect, test } from '@jest/globals';
 import { readActors } from '../../cli/commands/get/readActors.ts';
 import { agentClient } from '../../socket/client.ts';

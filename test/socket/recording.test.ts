@@ -6,7 +6,7 @@ const served = servedToEachTest();
 
 const client = () => agentClient(served.socket.path);
 
-/** What the agent has, on or off. */
+/** Lets the agent respond with this recording, and whether it is recording now. */
 function has(chunks: AsyncIterable<Uint8Array> | undefined, isOn = true): void {
   served.agent.recording = async () => ({ isOn, directory: '/var/lib/recording', chunks });
 }
@@ -29,7 +29,7 @@ test.each([true, false])('a recording is streamed in unmodified chunks (agent re
   const { chunks, headers } = await client().bytes('/recording');
   for await (const part of chunks) got.push(part);
   expect(Buffer.concat(got)).toEqual(Buffer.concat(sent));
-  // Of one that records nothing it is told that others have.
+  // If this agent does not record, the header states that the recording is from earlier agents.
   expect(headers['statelet-recorder']).toBe(isOn ? undefined : 'off');
 });
 

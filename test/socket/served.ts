@@ -1,4 +1,4 @@
-/** An agent of two pods behind a socket, again for each test of a file. */
+/** An agent with two pods behind a socket, created for each test of a file. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { type AgentSocket, serveSocket } from '../../socket/socket.ts';
 import { type FakeAgent, fakeAgent } from '../fakes/agent.ts';
 import { NOW, podView, running, type ShownPod, sandbox } from '../kubernetes/views.ts';
 
-/** A pod that runs. */
+/** Returns a running pod. */
 export const pod = (name: string, view: Partial<ShownPod> = {}, annotations: Record<string, string> = {}) =>
   podView({
     main: { web: running() },
@@ -17,16 +17,16 @@ export const pod = (name: string, view: Partial<ShownPod> = {}, annotations: Rec
   });
 
 interface Served {
-  /** The directory in which the socket lies. */
+  /** The directory of the socket. */
   directory: string;
   agent: FakeAgent;
-  /** A test that closes it puts another one in its place. */
+  /** A test that closes the socket replaces it. */
   socket: AgentSocket;
 }
 
-/** Serves `web-host` and `db-host` to each test of the file that calls this at its top. */
+/** Serves `web-host` and `db-host` to each test. Call it at the top level of the file. */
 export function servedToEachTest(): Served {
-  // Filled before a test looks into it.
+  // `beforeEach` sets the properties before a test uses them.
   const served = {} as Served;
   beforeEach(async () => {
     served.directory = await mkdtemp(join(tmpdir(), 'statelet-socket-'));

@@ -239,7 +239,7 @@ describe('watching', () => {
 
   async function* events(signal: AbortSignal): AsyncGenerator<[string, string]> {
     for await (const line of await client().watch('/api/v1/pods', signal)) {
-      // The agent under test wrote it.
+      // The agent under test wrote this line, so it is an event.
       const { type, object } = line as Event;
       yield [type, object.metadata.name];
     }

@@ -1,4 +1,4 @@
-/** A simulated runtime whose pods have cgroups in a folder, and whoever collects what they use. */
+/** A simulated runtime whose pods have cgroups in a directory, and the collectors of their usage. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ export class StatsWorld {
   readonly simulation: Simulation = simulate();
   readonly version: 'v1' | 'v2';
   readonly end = new AbortController();
-  /** What is read of /proc. */
+  /** Contents of files in /proc. */
   readonly procfs = new Map<string, string>();
 
   constructor(version: 'v1' | 'v2' = 'v2') {
@@ -35,7 +35,7 @@ export class StatsWorld {
     return this.version === 'v1' ? v1Hierarchies(this.root) : v2Hierarchies(this.root);
   }
 
-  /** Those of the node itself. */
+  /** Creates the cgroups of the node itself. */
   async node(): Promise<void> {
     const root = this.version === 'v1' ? V1_ROOT : V2_ROOT;
     await writeCgroup(this.root, '', root, this.version);
@@ -47,7 +47,7 @@ export class StatsWorld {
     return writeCgroup(this.root, path, files, this.version);
   }
 
-  /** A pod that runs one container, `main`. */
+  /** Creates a pod that runs one container, `main`. */
   async pod(name: string, changed: Files = {}): Promise<{ sandbox: string; container: string }> {
     const made = await runIn(this.simulation, name);
     const path = `kubepods/burstable/poduid-of-${name}`;

@@ -1,4 +1,4 @@
-/** How long whoever collects what is used waits for a runtime that hangs. */
+/** Timeouts of stats collection while the runtime hangs. */
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { withReducedTimeouts } from '../../stats/withReducedTimeouts.ts';
 import { StatsWorld } from './support.ts';
@@ -14,7 +14,7 @@ afterEach(() => world.close());
 
 const { signal } = new AbortController();
 
-/** A collector, and how long a sample of it takes, in milliseconds, while calls hang or not. */
+/** Creates a collector whose calls may hang. Returns the milliseconds that a sample takes. */
 function collecting() {
   const { simulation } = world;
   const { clock, runtime, cri } = simulation;

@@ -1,4 +1,4 @@
-/** Volumes of what pods get of a cluster, on a real disk and in real memory. */
+/** Volumes of objects from a cluster, on a real disk and a real tmpfs. */
 import { mkdir, readdir, readFile, readlink, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
@@ -18,7 +18,7 @@ const secret: Volume = { name: 'v', secret: { secretName: 'key', defaultMode: 0o
 const sources = [{ configMap: { name: 'settings' } }, { serviceAccountToken: { path: 'token' } }];
 const projected: Volume = { name: 'v', projected: { defaultMode: 0o644, sources } };
 
-/** A volume over objects, of a pod with this spec. */
+/** Creates a volume of API objects, for a pod with this spec. */
 function over(layout: Layout, volume: Volume, spec: object = {}) {
   const objects = new FakeObjects();
   objects.put('ConfigMap', 'settings', { data: { a: '1' }, binaryData: { bytes: base64(Buffer.from([0, 255])) } });
@@ -42,7 +42,7 @@ function over(layout: Layout, volume: Volume, spec: object = {}) {
   };
 }
 
-withRoot('C37: a configMap is on the disk, open to all, with its bytes and its mode', async () => {
+withRoot('C37: a configMap is on disk and readable by everybody, with its bytes and its mode', async () => {
   await inFolder(async (_folder, layout) => {
     const volume = over(layout, configMap);
     expect(await volume.mount()).toEqual({ kind: 'path', hostPath: volume.at, own: true });
@@ -61,7 +61,7 @@ for (const [kind, volume] of [
   ['secret', secret],
   ['projected', projected],
 ] as const) {
-  withRoot(`C37: a ${kind} volume is in memory, of the size that its pod may use`, async () => {
+  withRoot(`C37: a ${kind} volume is in memory, with the size that its pod may use`, async () => {
     await inFolder(async (_folder, layout) => {
       const { at, mount: mountIt, unmount, mode } = over(layout, volume, { resources: { limits: { memory: '4Mi' } } });
       await mountIt();
@@ -107,7 +107,7 @@ for (const volume of [configMap, secret, projected]) {
   );
 }
 
-withRoot('C37: bytes that are other text are other bytes', async () => {
+withRoot('C37: a change of binary data is detected', async () => {
   await inFolder(async (_folder, layout) => {
     const { objects, mount: mountIt, read } = over(layout, secret);
     for (const byte of [0xfe, 0xff]) {
@@ -118,7 +118,7 @@ withRoot('C37: bytes that are other text are other bytes', async () => {
   });
 });
 
-withRoot('C37: the group of the pod may read its files; a token is for its user and its group alone', async () => {
+withRoot('C37: the group of the pod may read its files, and only its user and group may read a token', async () => {
   await inFolder(async (_folder, layout) => {
     const spec = { securityContext: { fsGroup: 4711, runAsUser: 4712 } };
     const volume = over(layout, projected, spec);
@@ -162,7 +162,7 @@ withRoot(
   },
 );
 
-withRoot('C37: a Secret of 1 MiB is shown whole, and again only when it changes', async () => {
+withRoot('C37: a Secret of 1 MiB is written completely, and again only when it changes', async () => {
   await inFolder(async (_folder, layout) => {
     const { objects, mount: mountIt, read, set } = over(layout, secret);
     const large = Buffer.alloc(1 << 20, 'x');
@@ -174,7 +174,7 @@ withRoot('C37: a Secret of 1 MiB is shown whole, and again only when it changes'
   });
 });
 
-withRoot('C37: there are places for the volumes that are mounted within it', async () => {
+withRoot('C37: mount points for nested volumes are created within it', async () => {
   await inFolder(async (_folder, layout) => {
     const volumeMounts = ['/v', '/v/inner'].map((mountPath, at) => ({ name: at === 0 ? 'v' : 'other', mountPath }));
     const { mount: mountIt, names } = over(layout, secret, { containers: [{ name: 'c', image: 'i', volumeMounts }] });
@@ -184,7 +184,7 @@ withRoot('C37: there are places for the volumes that are mounted within it', asy
   });
 });
 
-withRoot('a configMap that an earlier version had in memory stays there', async () => {
+withRoot('a configMap that an earlier version placed in memory stays there', async () => {
   await inFolder(async (_folder, layout) => {
     const { mount: mountIt, unmount, at, read } = over(layout, configMap);
     await mkdir(at, { recursive: true });

@@ -11,7 +11,10 @@ import { hostMounter } from '../../volume/mount/hostMounter.ts';
 import { unmount } from '../../volume/mount/mount.ts';
 import type { VolumeMount } from '../../volume/plugins/plugin.ts';
 
-/** A test of what only root may do. Without root it fails: a test that is left out proves nothing. */
+/**
+ * Defines a test that requires root. Without root it fails instead of being skipped, because a skipped test proves
+ * nothing.
+ */
 export function withRoot(name: string, story: () => Promise<void>): void {
   test(name, async () => {
     if (process.getuid?.() !== 0) throw new Error('this test does what only root may: run the tests as root');
@@ -22,14 +25,14 @@ export function withRoot(name: string, story: () => Promise<void>): void {
 /** A signal that never aborts. */
 export const { signal } = new AbortController();
 
-/** The agent of a test whose root directory is that of the layout. */
+/** Returns the agent whose root directory is that of the layout. */
 export const makerIn = ({ podsDir }: Layout): Maker => ({
   root: path.dirname(podsDir),
   node: 'node-1',
   runtime: 'unix:///run/containerd/containerd.sock',
 });
 
-/** Runs a story in a directory of its own, which is deleted afterwards. */
+/** Runs a story in its own directory, which is deleted afterwards. */
 export async function inFolder(story: (folder: string, layout: Layout) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'statelet-volume-'));
   try {
@@ -43,7 +46,7 @@ export async function inFolder(story: (folder: string, layout: Layout) => Promis
   }
 }
 
-/** A pod `web` of the namespace `default` with the uid `u1`; `spec` adds to its spec. */
+/** Returns the pod `web` in the namespace `default` with the UID `u1` and these additions to its spec. */
 export function podWith(spec: object = {}): Pod {
   return podSchema.parse({
     apiVersion: 'v1',
@@ -53,7 +56,7 @@ export function podWith(spec: object = {}): Pod {
   });
 }
 
-/** What a plugin is asked for: a volume of a pod on a node with four cores and 8 GiB, at half past two. */
+/** Returns the input of a plugin: a volume of a pod on a node with four cores and 8 GiB, at half past two. */
 export function requestOf(layout: Layout, volume: Volume, pod: Pod = podWith()): VolumeMount {
   const now = Date.parse('2026-11-21T14:30:00Z');
   return { pod, volume, layout, mounter: hostMounter, allocatable: { cpu: '4', memory: '8Gi' }, now, signal };

@@ -5,12 +5,12 @@ import { setOwnership } from '../../volume/ownership.ts';
 import { inFolder, signal, withRoot } from './onDisk.ts';
 
 const fsGroup = 4711;
-const shown = async (file: string) => {
+const groupAndMode = async (file: string) => {
   const { gid, mode } = await lstat(file);
   return [gid, (mode & 0o7777).toString(8)];
 };
 
-/** A directory with a directory, a file, and a link to a file outside. */
+/** Creates a directory that contains a directory, a file, and a symlink to a file outside. */
 async function tree(folder: string) {
   const [root, outside] = [path.join(folder, 'volume'), path.join(folder, 'outside')];
   const [inner, file, link] = ['inner', 'inner/file', 'link'].map((name) => path.join(root, name));
@@ -29,40 +29,43 @@ withRoot(
     await inFolder(async (folder) => {
       const { root, inner, file, link, outside } = await tree(folder);
       await setOwnership(root, { fsGroup, readOnly: false, signal });
-      expect(await shown(root)).toEqual([fsGroup, '2770']);
-      expect(await shown(inner)).toEqual([fsGroup, '2770']);
-      expect(await shown(file)).toEqual([fsGroup, '660']);
+      expect(await groupAndMode(root)).toEqual([fsGroup, '2770']);
+      expect(await groupAndMode(inner)).toEqual([fsGroup, '2770']);
+      expect(await groupAndMode(file)).toEqual([fsGroup, '660']);
       expect((await lstat(link)).gid).toBe(fsGroup);
-      expect(await shown(outside)).toEqual([0, '600']);
+      expect(await groupAndMode(outside)).toEqual([0, '600']);
       expect((await stat(file)).uid).toBe(0);
     });
   },
 );
 
-withRoot('fsGroup: where a volume is only read the group gets no more than that', async () => {
+withRoot('fsGroup: the group only gets read access to a read-only volume', async () => {
   await inFolder(async (folder) => {
     const { root, file } = await tree(folder);
     await setOwnership(root, { fsGroup, readOnly: true, signal });
-    expect(await shown(root)).toEqual([fsGroup, '2750']);
-    expect(await shown(file)).toEqual([fsGroup, '640']);
+    expect(await groupAndMode(root)).toEqual([fsGroup, '2750']);
+    expect(await groupAndMode(file)).toEqual([fsGroup, '640']);
   });
 });
 
-withRoot('fsGroupChangePolicy: OnRootMismatch leaves a tree alone whose root is right, Always does not', async () => {
-  await inFolder(async (folder) => {
-    const { root, file } = await tree(folder);
-    await setOwnership(root, { fsGroup, readOnly: false, policy: 'OnRootMismatch', signal });
-    expect(await shown(file)).toEqual([fsGroup, '660']);
-    await chmod(file, 0o600);
-    await setOwnership(root, { fsGroup, readOnly: false, policy: 'OnRootMismatch', signal });
-    expect(await shown(file)).toEqual([fsGroup, '600']);
-    await setOwnership(root, { fsGroup, readOnly: false, policy: 'Always', signal });
-    expect(await shown(file)).toEqual([fsGroup, '660']);
-    for (const spoil of [() => chmod(root, 0o770), () => chmod(root, 0o2750)]) {
-      await chmod(file, 0o600);
-      await spoil();
+withRoot(
+  'fsGroupChangePolicy: OnRootMismatch leaves a tree with a matching root unchanged, Always does not',
+  async () => {
+    await inFolder(async (folder) => {
+      const { root, file } = await tree(folder);
       await setOwnership(root, { fsGroup, readOnly: false, policy: 'OnRootMismatch', signal });
-      expect(await shown(file)).toEqual([fsGroup, '660']);
-    }
-  });
-});
+      expect(await groupAndMode(file)).toEqual([fsGroup, '660']);
+      await chmod(file, 0o600);
+      await setOwnership(root, { fsGroup, readOnly: false, policy: 'OnRootMismatch', signal });
+      expect(await groupAndMode(file)).toEqual([fsGroup, '600']);
+      await setOwnership(root, { fsGroup, readOnly: false, policy: 'Always', signal });
+      expect(await groupAndMode(file)).toEqual([fsGroup, '660']);
+      for (const spoil of [() => chmod(root, 0o770), () => chmod(root, 0o2750)]) {
+        await chmod(file, 0o600);
+        await spoil();
+        await setOwnership(root, { fsGroup, readOnly: false, policy: 'OnRootMismatch', signal });
+        expect(await groupAndMode(file)).toEqual([fsGroup, '660']);
+      }
+    });
+  },
+);

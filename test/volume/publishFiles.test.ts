@@ -27,7 +27,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(volume, { recursive: true }));
 
-/** Shows files, given as path and text. */
+/** Publishes files, given as path and text. */
 function show(files: Record<string, string>, beforeShown: () => Promise<void> = async () => {}) {
   const list = Object.entries(files).map(([path, text]) => ({ path, data: Buffer.from(text), mode: 0o640 }));
   return publishFiles(hostFiles, volume, { files: list, now, onBeforePublish: beforeShown, signal });
@@ -110,7 +110,7 @@ test('a reader sees either the old or the new files', async () => {
   const seen = (async () => {
     const looks: string[] = [];
     while (!isOver) {
-      // One look through the link: what it leads to is read as one set.
+      // Resolve the link once, so that both files are read from the same set.
       const set = await readlink(join(volume, '..data'));
       const both = await Promise.all(['one', 'two'].map((name) => text(join(set, name)).catch(() => 'gone')));
       looks.push(new Set(both.filter((each) => each !== 'gone')).size > 1 ? `half: ${both}` : 'whole');

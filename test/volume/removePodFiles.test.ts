@@ -40,7 +40,7 @@ test('an orphaned pod is removed with its volumes, idempotently, and other pods 
   });
 });
 
-withRoot('the memory of an orphan is unmounted; a mount of an unknown plugin is left as it is', async () => {
+withRoot('the tmpfs of an orphaned pod is unmounted, and a mount of an unknown plugin is left alone', async () => {
   await inFolder(async (_folder, layout) => {
     await claimPodDirectory({ layout, maker: makerIn(layout), pod });
     const volume = { name: 'cache', emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } };
@@ -57,7 +57,7 @@ withRoot('the memory of an orphan is unmounted; a mount of an unknown plugin is 
   });
 });
 
-withRoot('of others nothing is unmounted and nothing removed, whatever mark they have', async () => {
+withRoot('nothing of other agents is unmounted or removed, whatever mark it has', async () => {
   await inFolder(async (_folder, layout) => {
     const ownMark = makerIn(layout);
     const volume = { name: 'cache', emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } };

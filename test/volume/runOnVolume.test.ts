@@ -16,7 +16,7 @@ import { inFolder, requestOf, signal, withRoot } from './onDisk.ts';
 
 jest.setTimeout(60_000);
 
-/** More than Node.js has threads for the calls of files: each that hung there would hold one. */
+/** Exceeds the number of threads that Node.js has for file system calls, each of which a hanging call would block. */
 const MANY = 6;
 
 interface Place {
@@ -25,7 +25,7 @@ interface Place {
   readonly layout: Layout;
 }
 
-/** A story with a volume that answers nothing. */
+/** Defines a test with a volume that never responds. */
 function withHanging(name: string, story: (place: Place) => Promise<void>): void {
   withRoot(name, () =>
     inFolder(async (folder, layout) => {
@@ -39,8 +39,8 @@ function withHanging(name: string, story: (place: Place) => Promise<void>): void
   );
 }
 
-/** Begins calls at a volume that hangs; they fail once they are given up. */
-function begun(call: (abort: AbortSignal) => Promise<unknown>) {
+/** Starts calls on a hanging volume. The calls fail once they are aborted. */
+function startCalls(call: (abort: AbortSignal) => Promise<unknown>) {
   const abort = new AbortController();
   const calls = Array.from({ length: MANY }, () => call(abort.signal));
   return {
@@ -51,13 +51,13 @@ function begun(call: (abort: AbortSignal) => Promise<unknown>) {
   };
 }
 
-withHanging('paths that do not answer hold up no other volume and no file of the agent', async (place) => {
+withHanging('hanging paths block no other volume and no file of the agent', async (place) => {
   const { hanging, folder, layout } = place;
   const volume = {
     name: 'data',
     hostPath: { path: path.join(hanging.directory, 'inside'), type: 'Directory' as const },
   };
-  const { giveUp } = begun((abort) => hostPathPlugin.mount({ ...requestOf(layout, volume), signal: abort }));
+  const { giveUp } = startCalls((abort) => hostPathPlugin.mount({ ...requestOf(layout, volume), signal: abort }));
   await eventually('they look', async () => (await hanging.lookers()) === MANY);
 
   const other = { name: 'other', hostPath: { path: folder, type: 'Directory' as const } };
@@ -67,14 +67,14 @@ withHanging('paths that do not answer hold up no other volume and no file of the
   await eventually('nobody looks', async () => (await hanging.lookers()) === 0);
 });
 
-withHanging('neither do parts of volumes, or files in them, that do not answer', async (place) => {
+withHanging('hanging subpaths of volumes, and files in them, block nothing else', async (place) => {
   const { hanging, folder, layout } = place;
   const hostPath = hanging.directory;
   const target = (of: string) => layout.subPathDir('u1', of, 'main', 0);
-  const bind = begun((abort) =>
+  const bind = startCalls((abort) =>
     runInVolumes([{ kind: 'bind', hostPath, subPath: 'a', target: target('hung') }], abort),
   );
-  const read = begun((abort) => runInVolumes([{ kind: 'read', hostPath, path: 'a', maxBytes: 9 }], abort));
+  const read = startCalls((abort) => runInVolumes([{ kind: 'read', hostPath, path: 'a', maxBytes: 9 }], abort));
 
   await mkdir(path.join(folder, 'other', 'a'), { recursive: true });
   const other = { hostPath: path.join(folder, 'other'), subPath: 'a', target: target('other') };
@@ -83,7 +83,7 @@ withHanging('neither do parts of volumes, or files in them, that do not answer',
   await Promise.all([bind.giveUp(), read.giveUp()]);
 });
 
-withHanging('one that no signal ends is waited for by the next at this place, and by nobody else', async (place) => {
+withHanging('only later calls on the same path wait for a call that no signal can end', async (place) => {
   const { hanging, folder, layout } = place;
   const mount = (target: string, abort: AbortSignal) => {
     const volume = { name: 'data', hostPath: { path: target, type: 'Directory' as const } };
@@ -95,22 +95,22 @@ withHanging('one that no signal ends is waited for by the next at this place, an
   first.abort(new Error('given up'));
   await expect(hung).rejects.toThrow('given up');
 
-  const second = begun((abort) => mount(hanging.directory, abort));
+  const second = startCalls((abort) => mount(hanging.directory, abort));
   await mount(folder, signal);
   expect(await hanging.lookers()).toBe(1);
   await second.giveUp();
 
-  // Whatever it is to do there: a program that were started now would fail.
+  // Starting a new helper process would fail now, so a hung volume must be reported without one.
   const { execPath } = process;
   process.execPath = path.join(folder, 'none');
   const task = { kind: 'read', hostPath: hanging.directory, path: 'a', maxBytes: 9 } as const;
-  const third = begun((abort) => runInVolumes([task], abort));
+  const third = startCalls((abort) => runInVolumes([task], abort));
   await mount(folder, signal);
   await third.giveUp();
   process.execPath = execPath;
 });
 
-withHanging('a part of a volume that does not answer is unmounted all the same', async ({ hanging, layout }) => {
+withHanging('a hanging subpath of a volume is unmounted', async ({ hanging, layout }) => {
   const target = layout.subPathDir('u1', 'data', 'main', 0);
   await mkdir(target, { recursive: true });
   const args = ['--no-canonicalize', '--bind', '--', hanging.directory, target];
@@ -119,7 +119,7 @@ withHanging('a part of a volume that does not answer is unmounted all the same',
   expect(await listMountsUnder(layout.podsDir, signal)).toEqual([]);
 });
 
-withHanging('an emptyDir on which others mounted what does not answer stays, and says so', async (place) => {
+withHanging('an emptyDir on which others mounted a hanging file system stays, with an error', async (place) => {
   const { hanging, layout } = place;
   const volume = { name: 'data', emptyDir: {} };
   const { hostPath } = await emptyDirPlugin.mount(requestOf(layout, volume));
@@ -132,7 +132,7 @@ withHanging('an emptyDir on which others mounted what does not answer stays, and
   );
 });
 
-withHanging('nor is a path compared by a look at what does not answer', async ({ hanging, folder }) => {
+withHanging('paths are compared without accessing a hanging file system', async ({ hanging, folder }) => {
   const module = path.join(root, 'host', 'files', 'withoutLinks.ts');
   const paths = [path.join(hanging.directory, 'root'), path.join(folder, 'root')].map((each) => JSON.stringify(each));
   const script = `import { isSamePath } from ${JSON.stringify(module)}; console.log(isSamePath(${paths.join(', ')}))`;

@@ -1,4 +1,4 @@
-/** The volumes of a pod on a disk that fails at each call, and on one whose power fails there. */
+/** The volumes of a pod on a disk that fails at each call, and on one that loses power there. */
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
@@ -31,7 +31,7 @@ const [
   } = podWith('web'),
 ] = pods;
 
-/** What one agent does with the volumes of the pod. */
+/** Returns the operations of one agent on the volumes of the pod. */
 function agentOn(disk: TroubledDisk, files: FileSystem, gate: Gate) {
   const layout = createLayout(folders, files);
   const common = { layout, mounter: new SimulatedMounter(disk.disk, gate), signal };
@@ -60,7 +60,7 @@ function agentOn(disk: TroubledDisk, files: FileSystem, gate: Gate) {
 
 const newDisk = () => new TroubledDisk(() => Date.UTC(2026, 0, 1));
 
-/** Mounts, mounts again with other labels, and takes all away, as far as it comes. */
+/** Mounts the volumes, mounts them again with different labels, and removes them, until the disk fails. */
 async function play(disk: TroubledDisk, trouble?: Trouble): Promise<void> {
   disk.meet(trouble);
   const agent = agentOn(disk, disk.files, disk.gate);
@@ -68,7 +68,7 @@ async function play(disk: TroubledDisk, trouble?: Trouble): Promise<void> {
   await agent.remove();
 }
 
-/** The next agent mounts them, as they are to be, and takes them away: nothing is left then. */
+/** Lets the next agent mount and remove the volumes. Nothing may be left afterwards. */
 async function playAgain(disk: TroubledDisk): Promise<void> {
   const { sound } = disk;
   const agent = agentOn(disk, sound, openGate);
@@ -89,7 +89,7 @@ const undisturbed = newDisk();
 await play(undisturbed);
 const calls = undisturbed.calls.map((call, at) => [`${at}: ${call.call} ${call.path}`, at, call] as const);
 
-test('nothing is left of volumes without faults', async () => {
+test('without faults nothing is left of the volumes', async () => {
   expect([undisturbed.sound.readdirSync('/var/lib/statelet/pods'), undisturbed.disk.mounts]).toEqual([[], []]);
   await playAgain(undisturbed);
 });

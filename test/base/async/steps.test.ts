@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { runAllSteps, runStepsInTurns } from '../../../base/async/steps.ts';
 
-/** Counts up to a number, in a step for each. */
+/** Counts up to a number, with one step per number. */
 function* countTo(last: number, seen: number[] = []): Generator<void, number[]> {
   for (let number = 1; number <= last; number += 1) {
     seen.push(number);
@@ -27,7 +27,7 @@ test('takes all steps at once', () => {
   expect(runAllSteps(countTo(3))).toEqual([1, 2, 3]);
 });
 
-test('passes on what a step throws', async () => {
+test('rethrows the error of a step', async () => {
   function* failing(): Generator<void, void> {
     yield;
     throw new Error('no room');

@@ -6,10 +6,12 @@ import { Schedule } from '../../../testing/simulation/run/schedule.ts';
 
 const MANY = 200;
 
-/** The event loop of a process in which each caller takes 1 ms after its start, unless it takes longer. */
+/**
+ * Simulates an event loop in which each caller takes 1 ms after it starts, unless the test sets a different duration.
+ */
 class Loop {
   ms = 0;
-  /** Numbers of what was let in, one list for each turn. */
+  /** Numbers of the callers that were admitted, one list per turn. */
   readonly turns: number[][] = [[]];
   readonly #next: (() => void)[] = [];
   readonly shares: TurnLimiter;
@@ -27,12 +29,12 @@ class Loop {
     this.turns.at(-1)?.push(number);
   }
 
-  /** Begins turns until nothing waits for one. */
+  /** Runs turns until nothing waits for one. */
   async run(): Promise<void> {
     while (this.#next.length > 0) {
       this.turns.push([]);
       for (const begin of this.#next.splice(0)) begin();
-      // Everything that follows from the turn.
+      // Run the microtasks of the turn.
       for (let step = 0; step < 10; step += 1) await Promise.resolve();
     }
   }
@@ -112,7 +114,7 @@ describe('timers that expire together', () => {
   async function elapsed(stop?: { readonly after: number }): Promise<Loop> {
     const loop = new Loop();
     const schedule = new Schedule(0);
-    const world = { ports: {}, feeds: {} } as unknown as NodeEnvironment; // a timer has nothing to do with either
+    const world = { ports: {}, feeds: {} } as unknown as NodeEnvironment; // a timer uses neither
     const { timer } = createBoundary(world, {
       clock: { ...schedule.stoppableClock(), turns: loop.shares },
       onError: () => {},
@@ -144,7 +146,7 @@ test('a burst of facts from a feed takes effect over several turns, in order', a
   const feed: FactFeed = (send) => {
     for (const at of numbers) send({ type: 'node.drain', at });
   };
-  const world = { ports: {}, feeds: { sources: feed } } as unknown as NodeEnvironment; // this feed needs no other parts
+  const world = { ports: {}, feeds: { sources: feed } } as unknown as NodeEnvironment; // the feed uses nothing else
   const boundary = createBoundary(world, {
     clock: { ...new Schedule(0).stoppableClock(), turns: loop.shares },
     onError: () => {},

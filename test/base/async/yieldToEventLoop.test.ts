@@ -13,7 +13,7 @@ async function arrivedBeforeTurn(): Promise<number> {
       resolve();
     });
   });
-  // The result is ready by then, but only a poll of the event loop reports it.
+  // The result is ready by now, but only a poll of the event loop reports it.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
   await yieldToEventLoop();
   const inTime = arrived;

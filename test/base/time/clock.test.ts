@@ -1,4 +1,4 @@
-/** Long delays: timers of the system clock can have delays of any length. */
+/** Delays that exceed the longest timer of Node.js. The system clock must support them. */
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { createActor } from 'xstate';
 import { createAlarm } from '../../../actors/alarm.ts';
@@ -53,7 +53,7 @@ test('never fires a timer with an infinite delay', async () => {
 test('C10: kills a container only after its full grace period of 30 days', async () => {
   const simulation = simulate({ clock: systemClock, behaviours: { [IMAGE]: { ignoresSigterm: true } } });
   const { container } = await runOne(simulation);
-  // A stop needs only the first two parts.
+  // `stopContainer` needs only the first two parts.
   const parts = { cri: simulation.cri, clock: systemClock, layout: {} } as unknown as ContainerServiceDependencies;
   const { stopContainer } = containerServices(parts);
   const known = { pod: aPod(), container: 'main', attempt: 0, id: container };
@@ -90,7 +90,7 @@ test('supports long delays for cycles, time limits, alarms and timers of machine
   expect(await daysUntil(alarm)).toBe(35);
   const timed = (done: () => void) => {
     const { timer } = createBoundary(
-      // a timer has nothing to do with either
+      // A timer uses neither ports nor feeds.
       { ports: {}, feeds: {} } as unknown as NodeEnvironment,
       { clock: systemClock, onError: () => {}, onInput: ({ kind }) => kind === 'elapsed' && done() },
     );

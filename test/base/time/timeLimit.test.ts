@@ -3,7 +3,7 @@ import { expect, jest, test } from '@jest/globals';
 import { MAX_TIMER_MS } from '../../../base/time/duration.ts';
 import { startTimeLimit } from '../../../base/time/timeLimit.ts';
 
-/** Stands for the longest delay of a timer. */
+/** Stands for the maximum delay of a timer. */
 const LONGEST_MS = 20;
 
 test('aborts after a limit that exceeds the longest timer, and not earlier', async () => {

@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import { complete, type ListPods, listPods } from '../../../cli/commands/complete.ts';
 import { type Commands, createProgram } from '../../../cli/program.ts';
 
-// No command is run: only the names of what there is are read.
+// The tests run no command. They only complete names of commands, flags and objects.
 const program = createProgram({} as Commands);
 const ask: ListPods = async ({ rootDir }) =>
   rootDir === '/elsewhere' || rootDir === join(homedir(), 'elsewhere')

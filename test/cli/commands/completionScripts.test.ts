@@ -1,4 +1,7 @@
-/** Tab in each shell: its own line editor with our script, the installed command and a running agent. */
+/**
+ * Completion with Tab in each shell: the shell's line editor with the completion script, the installed command and a
+ * running agent.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -12,7 +15,7 @@ import { root } from '../../support/root.ts';
 
 jest.setTimeout(120_000);
 
-/** The home of a user who has the command in ~/bin; it is the root directory of the agent as well. */
+/** Home directory of a user who has the command in ~/bin. It is also the root directory of the agent. */
 let home: string;
 let agent: ChildProcess;
 let shell: ChildProcess;
@@ -34,22 +37,22 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await ended(agent);
+  await waitForExit(agent);
   await rm(home, { recursive: true });
 });
 
-async function ended(process: ChildProcess): Promise<void> {
+async function waitForExit(process: ChildProcess): Promise<void> {
   const over = once(process, 'close');
   process.kill('SIGKILL');
   await over;
 }
 
 interface Way {
-  /** The shell without the user's own files. */
+  /** Command line of the shell, without the user's startup files. */
   readonly command: string;
-  /** How the script gets into it. */
+  /** Command that loads the completion script. */
   readonly set: string;
-  /** Has Ctrl-X b write the line that is being edited into this file. */
+  /** Returns the command that binds Ctrl-X b to writing the line being edited to this file. */
   readonly tell: (file: string) => string;
 }
 
@@ -63,7 +66,7 @@ const ZSH = {
 };
 const FISH = { command: 'fish -i', tell: (file: string) => `bind \\cxb 'commandline >${file}'` };
 
-/** What is typed before Tab, and the line after it; `HOME` is where the user's files are. */
+/** Pairs of the text typed before Tab and the expected line. `HOME` stands for the home directory. */
 type Lines = readonly (readonly [string, string])[];
 
 const FIRST: Lines = [
@@ -102,7 +105,7 @@ const WAYS: readonly (readonly [string, Way, Lines])[] = [
   ],
 ];
 
-/** Starts a shell on a terminal of its own, and waits until it has the script. */
+/** Starts a shell on its own terminal, and waits until it has loaded the completion script. */
 async function start({ command, set, tell }: Way): Promise<void> {
   const [name = ''] = command.split(' ');
   if ((await findProgram(name)) === undefined) {
@@ -125,7 +128,7 @@ async function start({ command, set, tell }: Way): Promise<void> {
   });
 }
 
-/** The line of a fresh prompt after this was typed, and Tab. */
+/** Types the text and Tab at a new prompt, and returns the resulting line. */
 async function tab(typed: string): Promise<string> {
   const file = join(home, 'line');
   await rm(file, { force: true });
@@ -139,10 +142,10 @@ async function tab(typed: string): Promise<string> {
 
 describe.each(WAYS)('%s', (_name, way, lines) => {
   beforeAll(() => start(way));
-  afterAll(() => ended(shell));
+  afterAll(() => waitForExit(shell));
 
   test.each(lines)('Tab completes "%s" to "%s"', async (typed, line) => {
-    const placed = (text: string) => text.replaceAll('HOME', home);
-    expect(await tab(placed(typed))).toBe(placed(line));
+    const withHome = (text: string) => text.replaceAll('HOME', home);
+    expect(await tab(withHome(typed))).toBe(withHome(line));
   });
 });

@@ -12,7 +12,7 @@ import { socketPath } from '../../../socket/socketPath.ts';
 
 test('version prints the versions of the command and of the running agent, like kubectl', async () => {
   const rootDir = await mkdtemp(join(tmpdir(), 'statelet-version-'));
-  // Its version is asked of the socket alone.
+  // The test only requests the version, which the socket serves without the agent.
   const agent = { subscribe: () => () => {}, subscribeEvents: () => () => {} } as unknown as AgentPort;
   const socket = await serveSocket({
     path: socketPath(rootDir),

@@ -1,9 +1,9 @@
-/** What the program says when it ends with an error. */
+/** The message that the program prints when it exits with an error. */
 import { expect, jest, test } from '@jest/globals';
 import { NodeFailure } from '../../../base/failure.ts';
 import { errorText } from '../../../cli/output/errorText.ts';
 
-/** An error as Node.js makes it. */
+/** Returns an error with a code, like those of Node.js. */
 const coded = (message: string, fields: object): Error => Object.assign(new Error(message), fields);
 
 test('a user error or a system error is printed as its message alone', () => {
@@ -22,7 +22,7 @@ test('the message for too many open files names the remedy', () => {
   expect(errorText(new NodeFailure('BadRequest', 'cannot list', { cause: refused }))).toBe(
     `statelet: cannot list: ${helps}`,
   );
-  // Node.js reads a package.json beside each module that it loads.
+  // Node.js reads the package.json of each module that it loads.
   const unread = { code: 'ERR_INVALID_PACKAGE_CONFIG' };
   expect(errorText(coded('Cannot read package config /x/package.json: too many open files.', unread))).toBe(
     `statelet: Cannot read package config /x/package.json: ${helps}`,

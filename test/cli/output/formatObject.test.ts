@@ -4,7 +4,9 @@ import { isPrintable } from '../../../base/text/printable.ts';
 import { formatObject } from '../../../cli/output/formatObject.ts';
 import { prettyLog } from '../../../node/log/prettyLog.ts';
 
-/** What a container or a manifest may say: escapes, bells, controls of 8 bits, another direction of writing. */
+/**
+ * Text that a container or a manifest may contain: escape sequences, bells, 8-bit controls and reversed text direction.
+ */
 const hostile = { said: '\x1b[2Jgone\x07', '\x9bkey': ['\u202eback', 'a\r\nb\x1b', 'plain'], plain: 'x: "y"' };
 
 test.each([

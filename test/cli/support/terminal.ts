@@ -1,13 +1,13 @@
-/** A terminal as far as the table uses one, so that a test sees what a user would. */
+/** Interprets the escape sequences that the table uses, so that a test can assert on what a user sees. */
 import { ESC } from '../../support/escape.ts';
 
 const PARTS = new RegExp(`${ESC}\\[(\\??)([\\d;]*)([A-Za-z])|([^${ESC}\\n\\r]+)|(\\n)|(\\r)`, 'g');
 
-/** What a terminal shows after all that was written to it. */
+/** State of the terminal after all output. */
 export interface SeenTerminal {
-  /** Rows of the normal screen, and those that have scrolled out of it. */
+  /** Rows of the normal screen, including those that have scrolled out of it. */
   readonly normal: readonly string[];
-  /** Rows of the other screen, while it is taken. */
+  /** Rows of the alternate screen while it is in use. */
   readonly other: readonly string[] | undefined;
   readonly cursorShown: boolean;
   readonly wraps: boolean;
@@ -18,7 +18,7 @@ interface Page {
   row: number;
 }
 
-/** Reads what was written: lines, the other screen, the cursor's position and visibility. */
+/** Returns the state of a terminal that has received this output: rows, alternate screen and cursor. */
 export function seenOn(written: string): SeenTerminal {
   const normal: Page = { rows: [''], row: 0 };
   let other: Page | undefined;

@@ -1,4 +1,7 @@
-/** `statelet up` over the simulated runtime, for tests that give it a terminal: SIGUSR2 is a fault in the agent, SIGALRM one in the program. */
+/**
+ * Runs `statelet up` with the simulated runtime, for tests that provide a terminal. SIGUSR2 causes a failure of the
+ * agent, SIGALRM one of the program.
+ */
 
 import { up } from '../../../cli/commands/run/up.ts';
 import { readFlags } from '../../../node/config/flags.ts';

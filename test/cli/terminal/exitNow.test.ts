@@ -1,4 +1,4 @@
-/** The end of a process while a call to the disk hangs. */
+/** The exit of a process while a disk operation hangs. */
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** Nobody ever uses its other side: to open it takes for ever. */
+/** Creates a FIFO. Opening it blocks forever, because no process opens the other end. */
 const pipe = (path: string) => execFileSync('mkfifo', [path]);
 
 test('exitNow uses the exit code, and notifies exit listeners', async () => {
@@ -45,7 +45,7 @@ test('a daemon whose state cannot be saved exits when it receives a signal', asy
   const daemon = startStatelet(['run', ...places, ...nowhere, '--pod-manifest-path', pods], { by });
   await daemon.says('pod a-');
   await daemon.says('the node agent is running');
-  // The pod runs on while its manifest is on its way to disk.
+  // The pod continues to run while its manifest is being saved.
   const file = await eventually('the manifest is saved', async () =>
     readdirSync(facts).find((name) => name.endsWith('.json')),
   );

@@ -35,15 +35,15 @@ const starting = podView({ main: { web: waiting() }, meta: { name: 'web-host', u
 const ready = podView({ main: { web: running() }, meta: { name: 'web-host', uid: 'w' }, view });
 const crashing = podView({ main: { web: backOff(1) }, meta: { name: 'crash-host', uid: 'c' }, view });
 
-/** The messages of the lines. */
-const said = ({ written }: { readonly written: readonly string[] }) =>
+/** Returns the messages of the written log lines. */
+const messagesOf = ({ written }: { readonly written: readonly string[] }) =>
   written.map((line) => /\] "(.*)"\n$/.exec(line)?.[1] ?? line);
 
 describe('the live view without a terminal', () => {
   test('prints messages in the log format, as JSON if the log is JSON', () => {
     const out = output(false);
     openLiveView(out, 'text').print('one\ntwo\n');
-    expect(said(out)).toEqual(['one', 'two']);
+    expect(messagesOf(out)).toEqual(['one', 'two']);
     const json = output(false);
     openLiveView(json, 'json').print('one');
     expect(json.written.map((line) => JSON.parse(line))).toEqual([
@@ -57,22 +57,22 @@ describe('the live view without a terminal', () => {
     const live = openLiveView(out, 'text');
     live.follow(agent);
     expect(out.written[0]).toMatch(/^I0504 \d\d:\d\d:56\.000000 +\d+ \S+:\d+\] ".*"\n$/);
-    expect(said(out)[0]).toBe('pod/web-host running, phase Pending, IP 10.1.0.2');
+    expect(messagesOf(out)[0]).toBe('pod/web-host running, phase Pending, IP 10.1.0.2');
     expect(out.written.join('')).not.toContain('node ready');
     agent.show(ready);
     agent.show(ready);
-    expect(said(out).at(-1)).toBe('pod/web-host container/web running (was waiting)');
+    expect(messagesOf(out).at(-1)).toBe('pod/web-host container/web running (was waiting)');
     jest.advanceTimersByTime(900);
     agent.show(starting);
     agent.show(ready);
     jest.advanceTimersByTime(900);
     expect(out.written.join('')).not.toContain('node ready');
     jest.advanceTimersByTime(250);
-    expect(said(out).at(-1)).toBe('node ready: 1/2 pods running, 1 in CrashLoopBackOff (crash-host)');
+    expect(messagesOf(out).at(-1)).toBe('node ready: 1/2 pods running, 1 in CrashLoopBackOff (crash-host)');
     agent.show(starting);
     agent.show(ready);
     jest.advanceTimersByTime(5000);
-    expect(said(out).filter((line) => line.startsWith('node ready'))).toHaveLength(1);
+    expect(messagesOf(out).filter((line) => line.startsWith('node ready'))).toHaveLength(1);
     live.close();
     expect(agent.subscribers()).toBe(0);
     expect(jest.getTimerCount()).toBe(0);
@@ -94,7 +94,7 @@ describe('the live view without a terminal', () => {
     expect(out.written.join('')).not.toContain('node ready');
     agent.become({ state: 'running' });
     jest.advanceTimersByTime(2000);
-    expect(said(out).at(-1)).toBe('node ready: 1/1 pods running');
+    expect(messagesOf(out).at(-1)).toBe('node ready: 1/1 pods running');
   });
 });
 

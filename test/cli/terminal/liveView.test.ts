@@ -34,11 +34,11 @@ function killIfThere(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended, and was killed before it could take back its claim.
+    // The process had already exited, and was killed before it could release its claim.
   }
 }
 
-/** A pod whose process does not end before its grace is over. */
+/** A pod whose process ignores SIGTERM, so that it runs until its grace period has passed. */
 const stubborn = {
   apiVersion: 'v1',
   kind: 'Pod',
@@ -49,11 +49,12 @@ const stubborn = {
   },
 };
 
-/** Runs the program on a terminal of its own, from a shell that says afterwards how it finds the terminal. */
+/** Runs the program on its own terminal, in a shell that prints the terminal settings afterwards. */
 function onTerminal({ env = {}, size = 'cols 80 rows 24', afterwards: next = '' } = {}): void {
   const words = `stty ${size}; set -m; ${program} ${directory} ${directory}/pods; echo "code $?"; stty -a; echo ALL-OVER; ${next}`;
   const terminal = spawn('script', ['-qfec', `sh -c '${words}'`, '/dev/null'], {
-    // Nothing else of the environment: Node.js looks there (`CI`, `COLORTERM`) for what a terminal can do.
+    // Pass no other variables, because Node.js derives the capabilities of the terminal from some of them (`CI`,
+    // `COLORTERM`).
     env: { PATH: process.env.PATH, TERM: 'xterm-256color', NO_COLOR: '1', ...env },
     stdio: ['pipe', 'pipe', 'ignore'],
   });
@@ -81,7 +82,7 @@ async function send(signal: NodeJS.Signals): Promise<void> {
   for (const pid of await agents()) process.kill(pid, signal);
 }
 
-/** What a user finds when the program has ended. */
+/** Returns the state of the terminal after the program has exited. */
 async function afterwards() {
   await says('ALL-OVER');
   const { other, cursorShown, wraps } = seenOn(out);

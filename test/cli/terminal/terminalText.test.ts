@@ -3,17 +3,17 @@ import { TerminalText } from '../../../cli/terminal/terminalText.ts';
 
 const ESC = '\u001b';
 
-/** What a terminal gets of a text that comes in parts. */
-function shown(...parts: (string | Uint8Array)[]): string {
+/** Returns the text that a terminal receives for a text that arrives in parts. */
+function terminalOutput(...parts: (string | Uint8Array)[]): string {
   const text = new TerminalText();
   return parts.map((part) => text.push(Buffer.from(part))).join('') + text.flush();
 }
 
 test('colors are preserved, and reset at the end of the text', () => {
-  expect(shown('\x1b[1;31mred\x1b[m plain\n')).toBe('\x1b[1;31mred\x1b[m plain\n');
-  expect(shown('\x1b[31mred\x1b[0;1mbold')).toBe('\x1b[31mred\x1b[0;1mbold\x1b[0m');
-  expect(shown('\x1b[38:2::1:2:3mred')).toBe('\x1b[38:2::1:2:3mred\x1b[0m');
-  expect(shown('plain\n')).toBe('plain\n');
+  expect(terminalOutput('\x1b[1;31mred\x1b[m plain\n')).toBe('\x1b[1;31mred\x1b[m plain\n');
+  expect(terminalOutput('\x1b[31mred\x1b[0;1mbold')).toBe('\x1b[31mred\x1b[0;1mbold\x1b[0m');
+  expect(terminalOutput('\x1b[38:2::1:2:3mred')).toBe('\x1b[38:2::1:2:3mred\x1b[0m');
+  expect(terminalOutput('plain\n')).toBe('plain\n');
 });
 
 test('colors are reset between chunks, so an interrupted log leaves no color of a container on the terminal', () => {
@@ -31,27 +31,27 @@ test('colors are reset between chunks, so an interrupted log leaves no color of 
 });
 
 test('all other control sequences are escaped', () => {
-  expect(shown('\x1b[2J\x1b]0;title\x07\x1b[6n\x1bc\x9b31m\u202egpj')).toBe(
+  expect(terminalOutput('\x1b[2J\x1b]0;title\x07\x1b[6n\x1bc\x9b31m\u202egpj')).toBe(
     '^[[2J^[]0;title\\x07^[[6n^[c\ufffd31m\\u202egpj'.replace('\ufffd', '\\u009b'),
   );
-  expect(shown('a\rb\r\nc\td\0\n')).toBe('a\\rb\r\nc\td\\x00\n');
-  expect(shown(Buffer.from([0x61, 0x9b, 0x33, 0x31, 0x6d]))).toBe('a\ufffd31m');
+  expect(terminalOutput('a\rb\r\nc\td\0\n')).toBe('a\\rb\r\nc\td\\x00\n');
+  expect(terminalOutput(Buffer.from([0x61, 0x9b, 0x33, 0x31, 0x6d]))).toBe('a\ufffd31m');
 });
 
 test('the output does not depend on the chunk boundaries', () => {
   const whole = 'ä\x1b[31mred\x1b[2J\r\n€';
   const bytes = Buffer.from(whole);
   for (let at = 0; at <= bytes.length; at += 1) {
-    const text = shown(bytes.subarray(0, at), bytes.subarray(at));
-    expect(drawnBy(text)).toEqual(drawnBy('ä\x1b[31mred^[[2J\r\n€\x1b[0m'));
+    const text = terminalOutput(bytes.subarray(0, at), bytes.subarray(at));
+    expect(coloredCharacters(text)).toEqual(coloredCharacters('ä\x1b[31mred^[[2J\r\n€\x1b[0m'));
   }
-  expect(drawnBy(shown(...Array.from(bytes, (byte) => Buffer.from([byte]))))).toEqual(
-    drawnBy('ä\x1b[31mred^[[2J\r\n€\x1b[0m'),
+  expect(coloredCharacters(terminalOutput(...Array.from(bytes, (byte) => Buffer.from([byte]))))).toEqual(
+    coloredCharacters('ä\x1b[31mred^[[2J\r\n€\x1b[0m'),
   );
 });
 
-/** Each character with the colour that it has. */
-function drawnBy(text: string): string[] {
+/** Returns each character with its color. */
+function coloredCharacters(text: string): string[] {
   let colour = '';
   return text.split(new RegExp(`(${ESC}\\[[0-9;:]*m)`)).flatMap((part, at) => {
     if (at % 2 === 0) return [...part].map((each) => `${colour}${each}`);
@@ -61,7 +61,7 @@ function drawnBy(text: string): string[] {
 }
 
 test('an incomplete sequence is escaped at the end', () => {
-  expect(shown('a\x1b[3')).toBe('a^[[3');
-  expect(shown('a\x1b')).toBe('a^[');
-  expect(shown(`\x1b[${'1'.repeat(1_000)}m`)).toBe(`^[[${'1'.repeat(1_000)}m`);
+  expect(terminalOutput('a\x1b[3')).toBe('a^[[3');
+  expect(terminalOutput('a\x1b')).toBe('a^[');
+  expect(terminalOutput(`\x1b[${'1'.repeat(1_000)}m`)).toBe(`^[[${'1'.repeat(1_000)}m`);
 });

@@ -11,7 +11,7 @@ const VERSION = { version: '0.1.0', runtimeName: 'test', runtimeVersion: '1', ru
 const signal = new AbortController().signal;
 const containerId = 'c1';
 
-/** How the server answers ContainerStatus: set by each test. */
+/** Implements ContainerStatus. Set by each test. */
 let answer: (
   call: ServerUnaryCall<wire.ContainerStatusRequest, wire.ContainerStatusResponse>,
   send: sendUnaryData<wire.ContainerStatusResponse>,
@@ -28,7 +28,7 @@ beforeEach(async () => {
         containerStatus: (...call: Parameters<typeof answer>) => answer(...call),
         execSync: (_: unknown, send: sendUnaryData<wire.ExecSyncResponse>) =>
           send({ code: status.DEADLINE_EXCEEDED, details: 'command timed out' }),
-        // What it never answers.
+        // The server never responds to this call.
         stopContainer: () => undefined,
       },
     ],
@@ -207,7 +207,7 @@ describe('a runtime that is down', () => {
       expect((await failureOf(version())).reason).toBe('RuntimeUnavailable');
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
-    // Each of them alone could take that long.
+    // Each call alone could take that long.
     expect(performance.now() - goneAt).toBeLessThan(50_000);
     await server.up();
     while (
@@ -291,7 +291,7 @@ describe('an unreachable runtime is described in plain words', () => {
 test('many calls start over several turns of the event loop', async () => {
   const starts = jest.spyOn(Client.prototype, 'makeUnaryRequest');
   const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
-  // Scheduled before the calls, so that each look comes before the calls that start in the same turn.
+  // This turn is scheduled before the calls, so that the test counts them before the calls of that turn start.
   const firstTurn = nextTurn();
   const calls = Promise.all(Array.from({ length: 200 }, () => cri.version({ version: 'v1' }, { signal })));
   let longest = 0;

@@ -1,4 +1,4 @@
-/** Calls of a runtime, timed. */
+/** Durations of calls to a runtime. */
 import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { type TimedCall, withCallTiming } from '../../../cri/client/timedCri.ts';
@@ -11,11 +11,11 @@ const signal = new AbortController().signal;
 test('reports each call with its request, duration and outcome', async () => {
   const clock = new SimulatedClock();
   const real = inProcessCri(createSimulatedRuntime({ clock }));
-  const told: TimedCall[] = [];
+  const timedCalls: TimedCall[] = [];
   const cri = withCallTiming(
     real,
     () => clock.monotonic(),
-    (call) => void told.push(call),
+    (call) => void timedCalls.push(call),
   );
   const asked = cri.version({ version: 'v1' }, { signal });
   await clock.advance(1_000);
@@ -27,7 +27,7 @@ test('reports each call with its request, duration and outcome', async () => {
   );
   await clock.advance(1_000);
   expect(await why).toContain('nobody');
-  expect(told).toEqual([
+  expect(timedCalls).toEqual([
     { operation: 'version', request: { version: 'v1' }, ms: expect.any(Number), hasFailed: false },
     { operation: 'containerStatus', request: expect.anything(), ms: expect.any(Number), hasFailed: true },
   ]);

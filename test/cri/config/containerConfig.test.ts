@@ -24,7 +24,7 @@ function envOf(env: EnvVar[], more: Partial<Container> = {}, spec: Partial<PodSp
   return Object.fromEntries(envs.map(({ key, value }) => [key, value.toString()]));
 }
 
-test('the edits of devices come before what the pod says, which overrides them', () => {
+test('the edits of devices come before the settings of the pod, which override them', () => {
   const edits = {
     envs: [
       ['DEVICES', 'g0'],

@@ -148,7 +148,7 @@ describe('C25: LimitedSwap', () => {
   ) => {
     const one = container({ resources });
     const whole = pod({ containers: [one], ...spec }, { annotations });
-    // Of 4 GiB of memory.
+    // The node has 4 GiB of memory.
     return containerResources(whole, one, node({ cgroups })).unified['memory.swap.max'];
   };
 

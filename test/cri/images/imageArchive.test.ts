@@ -23,7 +23,7 @@ const archiveOf = (files: Files): Buffer =>
   tar([...files].map(([path, content]) => ({ type: 'file', path, content: Buffer.from(content), mode: 0o644 })));
 
 interface Read extends ImageArchive {
-  /** The files that the runtime gets. */
+  /** The files that the runtime receives. */
   readonly passed: Files;
 }
 
@@ -31,7 +31,7 @@ interface ReadOptions {
   readonly name?: string;
   readonly arch?: string;
   readonly maxUnpackedBytes?: number;
-  /** Called with each read of the archive before the runtime gets it. */
+  /** Called for each read of the archive before the runtime receives it. */
   readonly onRead?: () => void;
 }
 
@@ -74,7 +74,7 @@ const docker = (tags: readonly string[] | null, config = CONFIG): Files =>
 
 const OCI = 'application/vnd.oci.image';
 
-/** The blobs of an image, and the descriptor of its manifest. */
+/** Returns the blobs of an image and the descriptor of its manifest. */
 function blobsOf(platform: object, configType = `${OCI}.config.v1+json`) {
   const config = JSON.stringify({ ...platform, config: {} });
   const layer = `the layer for ${JSON.stringify(platform)}`;
@@ -275,7 +275,7 @@ test('rejects a listing that is nested too deeply in one sentence', async () => 
   await expect(read(archiveOf(files))).rejects.toThrow(/^web.tar is damaged: manifest.json is nested too deeply$/);
 });
 
-/** An OCI layout of one image with these layers. */
+/** Returns the OCI layout of an image with these layers. */
 function ociOf(layers: readonly Buffer[]): Buffer {
   const blob = (content: Buffer) => ({ content, digest: digestOf(content) });
   const config = blob(Buffer.from(CONFIG));
@@ -306,14 +306,14 @@ function ociOf(layers: readonly Buffer[]): Buffer {
 const MIB = 2 ** 20;
 const zeros = (bytes: number) => tar([{ type: 'file', path: 'zeros', content: Buffer.alloc(bytes), mode: 0o644 }]);
 
-/** A frame of zstd that decompresses to nothing. */
+/** A skippable zstd frame, which decompresses to nothing. */
 const SKIPPABLE = Buffer.from([0x50, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 0xff, 0xff]);
 
 /** Compresses content to two frames with zstd, as `pzstd` does. The first does not fill the last buffer of a decompressor. */
 const zstdFrames = (bytes: Buffer): Buffer =>
   Buffer.concat([bytes.subarray(0, MIB + 1), bytes.subarray(MIB + 1)].map((part) => zstdCompressSync(part)));
 
-/** A layer with a file of this size that has no content, as a sparse file. */
+/** Returns a layer with a sparse file of this size. */
 async function sparseLayer(bytes: number, format: string): Promise<Buffer> {
   const file = await open(join(directory, 'sparse'), 'w');
   await file.truncate(bytes);

@@ -28,7 +28,7 @@ async function membersOf(content: Buffer): Promise<{ name: string; content: stri
 
 const LONG = `${'directory/'.repeat(25)}file-${'x'.repeat(90)}`;
 
-/** An archive of GNU tar with a short name, a long one, a link and a directory. */
+/** Returns an archive of GNU tar with a short name, a long one, a link and a directory. */
 async function archived(format: string): Promise<Buffer> {
   const root = join(directory, 'files');
   await mkdir(join(root, LONG, '..'), { recursive: true });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { isStatic } from '../../../cri/managed/staticProgram.ts';
 
-/** An ELF file of nothing but a header and program headers of these types. */
+/** Returns an ELF file that consists of a header and program headers of these types. */
 function elf(...types: number[]): Buffer {
   const file = Buffer.alloc(64 + 56 * types.length);
   file.write('\u007fELF\u0002\u0001', 'latin1');

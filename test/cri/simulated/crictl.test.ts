@@ -1,6 +1,6 @@
 /**
- * `crictl` of kubernetes-sigs/cri-tools works against the simulated runtime's socket: each request is the one that the
- * command sends, as its sources in cmd/crictl have it, and what it shows is read off the answer.
+ * `crictl` of kubernetes-sigs/cri-tools works against the simulated runtime's socket. Each request is the one that the
+ * command sends according to its sources in cmd/crictl, and the tests read the response as the command does.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -51,8 +51,8 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** What `outputStatusInfo` in util.go prints beside the status: each value as JSON where it is JSON. */
-const shown = (info: Readonly<Record<string, string>>) => JSON.parse(info.info ?? '');
+/** Returns what `outputStatusInfo` in util.go prints in addition to the status, parsed as JSON. */
+const parsedInfo = (info: Readonly<Record<string, string>>) => JSON.parse(info.info ?? '');
 
 test('crictl connects, because the runtime and the image service both respond', async () => {
   // NewRemoteRuntimeService and NewRemoteImageService of k8s.io/cri-client
@@ -115,7 +115,7 @@ test('crictl inspectp shows status and configuration by an ID prefix', async () 
   const request = { podSandboxId: sandbox.slice(0, 13), verbose: true };
   const { status, info } = await crictl.call('podSandboxStatus', request);
   expect(status).toMatchObject({ id: sandbox, state: PodSandboxState.SANDBOX_READY, network: { ip: '10.88.0.2' } });
-  expect(shown(info)).toMatchObject({
+  expect(parsedInfo(info)).toMatchObject({
     pid: expect.any(Number),
     processStatus: 'running',
     netNamespaceClosed: false,
@@ -130,7 +130,7 @@ test('crictl inspect shows status, process and configuration by an ID prefix', a
   const request = { containerId: container.slice(0, 13), verbose: true };
   const { status, info } = await crictl.call('containerStatus', request);
   expect(status).toMatchObject({ id: container, state: ContainerState.CONTAINER_RUNNING, image: { image: IMAGE } });
-  expect(shown(info)).toMatchObject({
+  expect(parsedInfo(info)).toMatchObject({
     sandboxID: sandbox,
     pid: expect.any(Number),
     removing: false,
@@ -141,7 +141,7 @@ test('crictl inspect shows status, process and configuration by an ID prefix', a
     },
   });
   simulation.runtime.exitContainer(container, 0);
-  expect(shown((await crictl.call('containerStatus', request)).info)).toMatchObject({ pid: 0 });
+  expect(parsedInfo((await crictl.call('containerStatus', request)).info)).toMatchObject({ pid: 0 });
 });
 
 test('crictl images and inspecti select by name and by an ID prefix', async () => {
@@ -153,7 +153,7 @@ test('crictl images and inspecti select by name and by an ID prefix', async () =
   for (const name of [IMAGE, id, id.slice('sha256:'.length, 20)]) {
     const { image, info } = await crictl.call('imageStatus', { image: spec(name), verbose: true });
     expect(image?.id).toBe(id);
-    expect(shown(info)).toMatchObject({ imageSpec: { os: 'linux', rootfs: { type: 'layers' } } });
+    expect(parsedInfo(info)).toMatchObject({ imageSpec: { os: 'linux', rootfs: { type: 'layers' } } });
   }
 });
 
@@ -177,7 +177,7 @@ test('crictl imagefsinfo grows with each image and each container', async () => 
 });
 
 test('crictl stats shows CPU time that grows between its two samples, memory and the writable layer', async () => {
-  // ContainerStats in container_stats.go: it samples twice and skips what has used nothing
+  // ContainerStats in container_stats.go, which takes two samples and skips containers without usage
   const sample = async (filter: Partial<wire.ContainerStatsFilter>) =>
     (await crictl.call('listContainerStats', { filter: wire.ContainerStatsFilter.fromPartial(filter) })).stats;
   const [first] = await sample({});

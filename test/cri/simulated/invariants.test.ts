@@ -7,7 +7,7 @@ import { noAbort, type Simulation, simulate } from './support.ts';
 const PODS = ['a', 'b'];
 const NAMES = ['main', 'side'];
 
-/** The ids that calls gave: a random call picks one by number, also of what is removed. */
+/** The IDs that calls returned. A random call picks one by number, which may already have been removed. */
 interface Known {
   readonly simulation: Simulation;
   readonly sandboxes: { readonly id: string; readonly pod: string }[];
@@ -16,7 +16,7 @@ interface Known {
 
 type Step = (known: Known) => Promise<void>;
 
-/** The sandbox or container that a number picks; an unknown id when there are none. */
+/** Returns the object that a number selects; `none` if there are none. */
 function pick<T>(from: readonly T[], index: number, none: T): T {
   return from[index % Math.max(1, from.length)] ?? none;
 }
@@ -112,7 +112,7 @@ async function everything({ cri, clock }: Simulation) {
   return { items, containers, ips: statuses.flatMap(({ status }) => status?.network?.ip || []) };
 }
 
-/** What is always true of a runtime, whatever was asked of it. */
+/** Expects what is true of a runtime after any sequence of calls. */
 async function expectOrder(simulation: Simulation): Promise<void> {
   const { items, containers, ips } = await everything(simulation);
   const unique = (names: readonly string[]) => expect(new Set(names).size).toBe(names.length);

@@ -10,7 +10,7 @@ export const IMAGE = 'statelet.local/busybox:1';
 
 export const noAbort = new AbortController().signal;
 
-/** A simulated runtime on its own clock, with the image, and the ways to call it. */
+/** A simulated runtime with its own clock and the image, and the clients that call it. */
 export interface Simulation {
   readonly clock: SimulatedClock;
   readonly runtime: SimulatedRuntime;
@@ -18,7 +18,7 @@ export interface Simulation {
   readonly play: Actions;
 }
 
-/** Calls take no time unless the options say so. */
+/** Creates a simulation, whose calls take no time unless the options say so. */
 export function simulate(options: Partial<SimulatedRuntimeOptions> = {}): Simulation {
   const clock = new SimulatedClock();
   const runtime = createSimulatedRuntime({ clock, latency: 0, images: { present: [IMAGE] }, ...options });
@@ -27,7 +27,7 @@ export function simulate(options: Partial<SimulatedRuntimeOptions> = {}): Simula
   return { clock, runtime, cri, play: new Actions({ cri, image: IMAGE, uid: 'u1', signal: noAbort, wait }) };
 }
 
-/** A running container in its own sandbox; without a command it runs until it is stopped. */
+/** Starts a container in its own sandbox. Without a command it runs until it is stopped. */
 export async function runOne({ play }: Simulation, command: readonly string[] = []) {
   const sandbox = await play.sandbox('web');
   const container = await play.container(sandbox, 'web', 'main', command);
@@ -35,7 +35,7 @@ export async function runOne({ play }: Simulation, command: readonly string[] = 
   return { sandbox, container };
 }
 
-/** Follows the containerEvents; `ended` is what the stream's promise comes to. */
+/** Subscribes to the containerEvents. `ended` is the promise of the stream. */
 export function follow(cri: Cri, signal: AbortSignal = noAbort) {
   const containerEvents: RuntimeEvent[] = [];
   const opened = Promise.withResolvers<void>();
@@ -44,7 +44,7 @@ export function follow(cri: Cri, signal: AbortSignal = noAbort) {
   return { containerEvents, opened: opened.promise, ended };
 }
 
-/** A running container with one mount, in a pod with a cgroup of its own. */
+/** Starts a container with one mount, in a pod with its own cgroup. */
 export async function runIn({ cri }: Simulation, pod: string): Promise<{ sandbox: string; container: string }> {
   const options = { signal: noAbort };
   const sandboxConfig = PodSandboxConfig.fromPartial({

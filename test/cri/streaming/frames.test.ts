@@ -5,7 +5,7 @@ import { encodeFrame, type Frame } from '../../../cri/streaming/frames.ts';
 
 const bytes = (hex: string) => Buffer.from(hex.replaceAll(/\s/g, ''), 'hex');
 
-/** The frames of bytes that come in these parts, those of DATA put together again. */
+/** Returns the frames of bytes that arrive in these parts, with split DATA frames joined. */
 function readAll(...parts: Uint8Array[]): Frame[] {
   const reader = new FrameReader();
   const frames: Frame[] = [];
@@ -23,7 +23,7 @@ function readAll(...parts: Uint8Array[]): Frame[] {
   return frames;
 }
 
-/** With the bytes in it as a Buffer of its own. */
+/** Returns the frame with a separate copy of its bytes. */
 const plain = (frame: Frame): Frame => ('block' in frame ? { ...frame, block: Buffer.from(frame.block) } : frame);
 
 const id = fc.integer({ min: 1, max: 0x7fff_ffff });
@@ -55,7 +55,7 @@ const anyFrame: fc.Arbitrary<Frame> = fc.oneof(
   fc.record({ type: fc.constant('data' as const), streamId: id, fin: fc.constant(true), data: block }),
 );
 
-/** Cuts bytes into parts of these lengths, again and again. */
+/** Splits bytes into parts with these lengths, which repeat. */
 function cut(whole: Buffer, lengths: readonly number[]): Buffer[] {
   const parts: Buffer[] = [];
   for (let at = 0, index = 0; at < whole.length; index++) {

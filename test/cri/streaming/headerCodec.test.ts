@@ -7,7 +7,7 @@ import { headerDictionary } from '../../../cri/streaming/headerDictionary.ts';
 
 const bytes = (hex: string) => Buffer.from(hex, 'hex');
 
-/** As RFC 1950 sums up the dictionary that a stream of zlib needs. */
+/** Returns the checksum of RFC 1950 by which a zlib stream identifies its dictionary. */
 function adler32(data: Uint8Array): number {
   let [low, high] = [1, 0];
   for (const byte of data) {
@@ -22,8 +22,8 @@ test('the dictionary is that of SPDY/3, whose checksum e3c6a7c2 starts every hea
 });
 
 /**
- * What zlib of Python makes of three blocks: compressobj(9, DEFLATED, 15, 8, Z_DEFAULT_STRATEGY, dictionary), and
- * flush(Z_SYNC_FLUSH) behind each.
+ * Output of Python's zlib for three blocks: compressobj(9, DEFLATED, 15, 8, Z_DEFAULT_STRATEGY, dictionary), with
+ * flush(Z_SYNC_FLUSH) after each.
  */
 const RECORDED = [
   '78f9e3c6a7c202a62346703a2b294a4dcc851625aca9a08006000000ffff',

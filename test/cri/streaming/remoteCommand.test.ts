@@ -20,7 +20,7 @@ afterEach(async () => {
 
 type Behaviour = NonNullable<Parameters<typeof streamingServer>[0]['run']>;
 
-/** Runs a command that behaves so, with these streams. */
+/** Runs a command with this behavior and these streams. */
 async function run(streams: CommandStreams, behaviour: Behaviour, signal = new AbortController().signal) {
   const { stdin, stdout, stderr, tty } = streams;
   const count = 1 + [stdin, stdout, stderr, tty].filter(Boolean).length;

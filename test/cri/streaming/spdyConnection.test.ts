@@ -1,4 +1,4 @@
-/** Client against server, over a pair of sockets or of streams in memory. */
+/** A client against a server, over a pair of sockets or of streams in memory. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { type Duplex, duplexPair } from 'node:stream';
@@ -27,7 +27,7 @@ function spdy(...made: ConstructorParameters<typeof SpdyConnection>): SpdyConnec
   return connection;
 }
 
-/** Both sides of a connection, and what the server does with a stream. */
+/** Returns both sides of a connection, with this handler for streams of the server. */
 function pair(onStream: (stream: SpdyStream) => void, [near, far] = duplexPair()) {
   return { client: spdy(near, { role: 'client' }), server: spdy(far, { role: 'server', onStream }) };
 }
@@ -35,7 +35,7 @@ function pair(onStream: (stream: SpdyStream) => void, [near, far] = duplexPair()
 async function sockets(): Promise<[Duplex, Duplex]> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
-  // A server that listens at a port has such an address.
+  // The address of a server that listens on a port is an AddressInfo.
   const near = connect((server.address() as AddressInfo).port, '127.0.0.1');
   const [far] = await once(server, 'connection');
   ends.push(() => [near, far].map((each) => each.destroy()));
@@ -43,7 +43,7 @@ async function sockets(): Promise<[Duplex, Duplex]> {
   return [near, far];
 }
 
-/** A peer that sends what a test wants, and tells what it gets. */
+/** Returns a peer that sends arbitrary frames and records those that it receives. */
 function rawPeer(role: 'client' | 'server' = 'client', onStream?: (stream: SpdyStream) => void) {
   const [near, far] = duplexPair();
   const got: Frame[] = [];

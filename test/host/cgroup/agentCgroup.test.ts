@@ -20,7 +20,7 @@ test.each([
 const directory = await mkdtemp(join(tmpdir(), 'statelet-cgroup-'));
 afterAll(() => rm(directory, { recursive: true }));
 
-/** A hierarchy of this version with these controllers, as files below a directory of its own. */
+/** Creates a hierarchy of this version with these controllers, as files in a directory of its own. */
 async function hierarchy(
   name: string,
   version: Hierarchy['version'],

@@ -13,7 +13,7 @@ afterEach(() => rmSync(root, { recursive: true }));
 
 const [first, second] = ['a'.repeat(64), 'b'.repeat(64)];
 
-/** Writes the counts of a container's cgroup as the kernel shows them. */
+/** Writes the counts of a container's cgroup in the format of the kernel. */
 function writeCounts(id: string, oomKills: number): void {
   const directory = join(root, 'own/kubepods/burstable/podone', id);
   mkdirSync(directory, { recursive: true });

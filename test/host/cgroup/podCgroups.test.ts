@@ -33,7 +33,7 @@ const v1WithHugePages = (): Hierarchy[] => [
   { root: join(root, 'hugetlb'), version: 'v1', controllers: ['hugetlb'] },
 ];
 
-/** Cgroups in plain directories, where each file that is written shows. */
+/** Returns cgroups in plain directories, in which every written file can be read. */
 function cgroups(over: Partial<PodCgroupsParts> = {}): PodCgroups {
   return new PodCgroups({
     parentCgroup: { cgroupRoot: '/own', cgroupDriver: 'cgroupfs' },
@@ -86,7 +86,7 @@ describe('C25: the cgroups above containers', () => {
     const limit = () => join(root, 'memory/own/kubepods/memory.limit_in_bytes');
     const refuse = async () => {
       await rm(limit());
-      // As a kernel refuses to take away what is in use.
+      // Removing a directory fails, as it does for a cgroup in use.
       await mkdir(limit());
     };
 
@@ -145,7 +145,7 @@ describe('C25: the cgroups above containers', () => {
     await node.prepare(burstable('one', '500m'));
     await node.prepare(burstable('two', '1'));
     expect(value('cpu/own/kubepods/burstable/cpu.shares')).toBe('1536');
-    // Plain directories are not empty as those of cgroups are.
+    // Unlike a real cgroup, a plain directory keeps its files, so the test removes them.
     for (const each of v1()) await rm(join(each.root, 'own/kubepods/burstable/podone'), { recursive: true });
     await node.remove(burstable('one', '500m'), signal);
     expect(value('cpu/own/kubepods/burstable/cpu.shares')).toBe('1024');
@@ -156,7 +156,7 @@ describe('C25: the cgroups above containers', () => {
     await all.setUp();
     await writeFile(join(root, 'cpu/own/kubepods/burstable/cpu.shares'), '7');
     await all.setUp();
-    // The shares of pods of an earlier run may be in there.
+    // The shares may include pods of an earlier run.
     expect(value('cpu/own/kubepods/burstable/cpu.shares')).toBe('7');
     await all.prepare(burstable('one', '500m'));
     await writeFile(join(root, 'cpu/own/kubepods/burstable/cpu.shares'), '7');
@@ -182,7 +182,7 @@ describe('C25: the cgroups above containers', () => {
     const all = cgroups({ cgroupfs, rules, hierarchies: v1WithHugePages() });
     await all.prepare(burstable('one', '500m'));
     await all.setUp();
-    // A kernel may show a higher number for a limit that never applies.
+    // The kernel may show a higher number for a limit that never applies.
     const higher = '9223372036854771712';
     await writeFile(join(root, 'hugetlb/own/kubepods/burstable/hugetlb.2MB.limit_in_bytes'), higher);
     written.length = 0;
@@ -201,7 +201,7 @@ describe('C25: the cgroups above containers', () => {
     await all.prepare(aPod({ containers: [requesting] }, { uid: 'two' }));
     expect(value('own/kubepods/podone/memory.min')).toBe(String(64 * 2 ** 20));
     expect(value('own/kubepods/burstable/podtwo/memory.low')).toBe(String(32 * 2 ** 20));
-    // Only the cgroups of containers are throttled.
+    // Only the cgroups of containers are throttled, not those of pods.
     expect(await readdir(join(root, 'own/kubepods/burstable/podtwo'))).not.toContain('memory.high');
     expect(value('own/kubepods/memory.min')).toBe(String(96 * 2 ** 20));
     expect(value('own/kubepods/burstable/memory.low')).toBe(String(32 * 2 ** 20));
@@ -237,7 +237,7 @@ describe('C25: the cgroups above containers', () => {
 
   test('v2: controllers are enabled in all parents', async () => {
     const hierarchies: Hierarchy[] = [{ root, version: 'v2', controllers: ['cpu', 'memory', 'io'] }];
-    // A kernel makes this file with each cgroup.
+    // The kernel creates this file with each cgroup.
     for (const each of ['', 'own', 'own/kubepods', 'own/kubepods/burstable']) {
       await mkdir(join(root, each), { recursive: true });
       await writeFile(join(root, each, 'cgroup.subtree_control'), '');
@@ -302,7 +302,7 @@ describe('C25: the cgroups above containers', () => {
     expect(started.slice(0, 3)).toEqual(['kubepods.slice', 'kubepods-burstable.slice', 'kubepods-besteffort.slice']);
     expect(started.length).toBe(3 + pods.length);
     expect(value('cpu/kubepods.slice/kubepods-burstable.slice/cpu.shares')).toBe('2048');
-    // The first share, and one for all that came meanwhile.
+    // One call for the first pod, and one for all pods prepared meanwhile.
     expect(calls.filter((call) => call.includes('CPUShares') && call.startsWith('Set')).length).toBeLessThanOrEqual(2);
   });
 
@@ -320,7 +320,7 @@ describe('C25: the cgroups above containers', () => {
     await writeFile(join(root, 'pids/own/kubepods/burstable'), 'in the way');
     await expect(node.prepare(burstable('one', '500m'))).rejects.toMatchObject({ reason: 'FailedCreatePodContainer' });
     await rm(join(root, 'pids/own/kubepods/burstable'));
-    // As the kernel makes it: unlimited.
+    // Write the initial value of the kernel, which means unlimited.
     await writeFile(join(root, 'cpu', quota), '-1');
     await node.prepare(burstable('one', '500m'));
     expect(value('cpu', quota)).toBe('50000');
@@ -345,7 +345,7 @@ describe('C25: the cgroups above containers', () => {
     await node.prepare(burstable('one', '500m'));
     const shares = join(root, 'cpu/own/kubepods/burstable/podone/cpu.shares');
     await rm(shares);
-    // In sysfs too the kernel lets nobody make a file.
+    // Point the file to sysfs, where no file can be created either.
     await symlink('/sys/kernel/statelet-has-no-such-file', shares);
     await node.trim(burstable('one', '250m'), 'cpu');
     expect(value('cpu/own/kubepods/burstable/podone/cpu.cfs_quota_us')).toBe('25000');
@@ -367,7 +367,7 @@ describe('C25: the cgroups above containers', () => {
       reason: 'FailedCreatePodContainer',
       message: expect.stringMatching(/^unable to ensure pod container exists: ./),
     });
-    // Nothing of it goes on behind the failure.
+    // Nothing may continue in the background after the failure.
     const others = v1().filter((each) => each.root !== join(root, 'cpu'));
     expect(others.filter((each) => !existsSync(join(each.root, 'own/kubepods')))).toEqual([]);
   });

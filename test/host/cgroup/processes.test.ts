@@ -23,7 +23,7 @@ const newCgroup = (): string => {
   return made.at(-1) ?? '';
 };
 
-/** A process in a cgroup, in each hierarchy that this test may change. */
+/** Starts a process in a cgroup, in each hierarchy that this test may change. */
 function processIn(relative: string): ChildProcess {
   const child = spawn('sleep', ['600']);
   children.push(child);
@@ -33,7 +33,7 @@ function processIn(relative: string): ChildProcess {
       mkdirSync(directory, { recursive: true });
       writeFileSync(path.join(directory, 'cgroup.procs'), String(child.pid));
     } catch {
-      // Not ours to change.
+      // This hierarchy is read-only for the test.
     }
   }
   return child;
@@ -51,7 +51,7 @@ afterEach(async () => {
 });
 
 describe('on the cgroups of this host', () => {
-  withRoot('what runs in a cgroup and below it is killed, and nothing beside it', async () => {
+  withRoot('all processes in a cgroup and its descendants are killed, and no others', async () => {
     const own = newCgroup();
     const beside = processIn(newCgroup());
     const left = [processIn(own), processIn(`${own}/container/inner`)];
@@ -62,7 +62,7 @@ describe('on the cgroups of this host', () => {
     expect(beside.signalCode).toBeNull();
   });
 
-  withRoot('what is frozen there is killed, too', async () => {
+  withRoot('frozen processes are killed as well', async () => {
     const freezer = findHierarchy(hierarchies, 'freezer');
     if (freezer?.version !== 'v1') return;
     const own = newCgroup();
@@ -83,7 +83,7 @@ test('a surviving process is named, and a missing cgroup has no processes', asyn
   };
   const child = spawn('sleep', ['600']);
   children.push(child);
-  // In a plain directory nothing takes an ended process off the list.
+  // In a plain directory, the list keeps a process that has exited.
   await mkdir(path.join(root, 'pod'));
   await writeFile(path.join(root, 'pod', 'cgroup.procs'), `0\n1\n${process.pid}\n${child.pid}\n`);
   await expect(killCgroup({ ...plain, path: 'pod' })).rejects.toMatchObject({

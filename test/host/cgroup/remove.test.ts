@@ -12,7 +12,7 @@ import { signal, withRoot } from '../../volume/onDisk.ts';
 
 const hierarchies = await readHierarchies();
 
-/** The hierarchies in which this process may make cgroups. */
+/** Creates the cgroup in each hierarchy in which this process may do so. Returns their directories. */
 function makeEverywhere(relative: string): string[] {
   return hierarchies.flatMap(({ root }) => {
     try {
@@ -38,7 +38,7 @@ describe('on the cgroup hierarchies of this host', () => {
     expect(hierarchies).not.toEqual([]);
   });
 
-  withRoot('a tree goes from every hierarchy, its parent stays, and it can be asked for twice', async () => {
+  withRoot('a tree is removed from every hierarchy, its parent stays, and the removal is idempotent', async () => {
     const own = `statelet-test-${randomUUID()}`;
     const made = makeEverywhere(`${own}/pod1/a/b`);
     makeEverywhere(`${own}/pod1/c`);

@@ -21,7 +21,7 @@ const host = {
     void systemdCalls.push(`${method} ${args.join(' ')}`),
 } as const;
 
-/** A v2 hierarchy in a plain directory, with cgroups that have these controllers. */
+/** Creates a v2 hierarchy in a plain directory, with cgroups that have these controllers. */
 function v2Tree(cgroups: Readonly<Record<string, string>>): readonly Hierarchy[] {
   const root = mkdtempSync(join(tmpdir(), 'statelet-reserved-'));
   cleanUps.push(() => rmSync(root, { recursive: true }));

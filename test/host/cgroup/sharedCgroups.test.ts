@@ -24,7 +24,7 @@ const v1 = (): Hierarchy[] =>
   ['cpu', 'memory'].map((each) => ({ root: join(root, each), version: 'v1', controllers: [each] }));
 const v2 = (): Hierarchy[] => [{ root, version: 'v2', controllers: ['cpu', 'memory'] }];
 
-/** The cgroups of a node. */
+/** Creates the cgroups of a node. */
 function node(hierarchies: Hierarchy[], own: readonly string[] = [], place?: CgroupLocation) {
   const warnings: string[] = [];
   const calls: string[] = [];
@@ -164,7 +164,7 @@ describe("the owner of an earlier run's pods", () => {
   test('is forgotten for a cgroup that was removed here', async () => {
     const { cgroups } = node(v1(), uids.slice(1));
     await cgroups.prepare(burstable('p0', '500m'));
-    // A real one loses its files with its directory.
+    // The files of a real cgroup disappear with its directory.
     for (const each of ['cpu', 'memory'])
       await rm(join(root, each, 'own/kubepods/burstable/podp0'), { recursive: true });
     await cgroups.remove(burstable('p0', '500m'), signal);
@@ -191,7 +191,7 @@ test('v2: no controller is enabled for pods of other agents, and limits that can
   const above = ['', 'own/', 'own/kubepods/', 'own/kubepods/burstable/'];
   for (const each of above) await put(`${each}cgroup.subtree_control`, 'cpu');
   await put(`${theirs}/cgroup.controllers`, 'cpu');
-  // As the kernel makes it.
+  // Create the file as the kernel does.
   await put('own/kubepods/burstable/podone/cgroup.controllers', 'cpu');
   const { cgroups, warnings } = node(v2());
   await cgroups.prepare(burstable('one', '500m'));

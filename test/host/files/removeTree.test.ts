@@ -15,7 +15,10 @@ const isGone = (file: string) =>
     () => true,
   );
 
-/** Names that are no UTF-8, that look like options, that break lines: a file and a directory of each. */
+/**
+ * Creates a file and a directory for each unusual name: one that is not UTF-8, one that looks like an option, one with
+ * a line break, and others.
+ */
 const odd = async (tree: string) => {
   for (const name of [
     Buffer.from([0x66, 0xff, 0xfe]),
@@ -29,7 +32,7 @@ const odd = async (tree: string) => {
   }
 };
 
-/** A path of more bytes than the kernel takes at once: `cd` goes there step by step. */
+/** Creates a path longer than the kernel accepts in one call, one `cd` at a time. */
 const deep = (tree: string) =>
   shell(
     'cd "$1"; d=$(printf %0200d 0); i=0; while [ $i -lt 40 ]; do mkdir $d; cd -P $d; i=$((i+1)); done; touch end',
@@ -41,7 +44,7 @@ const many = (tree: string) => shell('cd "$1"; i=0; while [ $i -lt 3000 ]; do : 
 const writeProgram = (file: string, ...lines: readonly string[]) =>
   writeFile(file, ['#!/bin/sh', ...lines, ''].join('\n'), { mode: 0o755 });
 
-/** Runs a story with a directory of programs that are found before all others. */
+/** Runs a story with this directory of programs at the front of PATH. */
 async function withPath(directory: string, story: () => Promise<void>): Promise<void> {
   const before = process.env.PATH;
   process.env.PATH = `${directory}:${before}`;
@@ -75,7 +78,7 @@ describe('a directory tree of a container', () => {
       const [tree, bin, said] = [path.join(folder, 'tree'), path.join(folder, 'bin'), path.join(folder, 'said')];
       for (const each of [tree, bin]) await mkdir(each);
       await many(tree);
-      // The process, its group and its session are one.
+      // The PID, the process group and the session ID are equal.
       await writeProgram(
         path.join(bin, 'rm'),
         `echo $$ $(cut -d" " -f5,6 /proc/$$/stat) > ${said}`,
@@ -101,7 +104,7 @@ describe('a directory tree of a container', () => {
     });
   });
 
-  withRoot('with a file that may not be deleted says which, and goes once it may', async () => {
+  withRoot('with a file that may not be deleted fails with its name, and succeeds once it may be deleted', async () => {
     await inFolder(async (folder) => {
       const tree = path.join(folder, 'tree');
       await mkdir(path.join(tree, 'inner'), { recursive: true });
@@ -134,7 +137,7 @@ describe('a directory tree of a container', () => {
     });
   });
 
-  withRoot('is given to a group whatever the names in it', async () => {
+  withRoot('is assigned to a group whatever the names in it', async () => {
     await inFolder(async (folder) => {
       const tree = path.join(folder, 'tree');
       await mkdir(tree);

@@ -109,7 +109,7 @@ test('C48: records that the kernel has overwritten are skipped, and every other 
       if (result instanceof Error) throw result;
       return { bytesRead: buffer.write(result ?? ''), buffer };
     };
-    // Only the form of `read` that the log calls.
+    // Only the signature of `read` that the log uses.
     const close = async () => {
       closeCount += 1;
     };

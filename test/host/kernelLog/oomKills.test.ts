@@ -15,7 +15,9 @@ const SLICE =
   '/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-podfbdfe8e3_1c87_4ff2_907c_b2ec8e25d012.slice';
 const KB = 1_024;
 
-/** Parses messages, the nth of which has the time n, and reports the kill that they leave behind. */
+/**
+ * Parses messages, the nth of which has the time n. Returns the kills, including one that is still pending at the end.
+ */
 function kills(...texts: readonly string[]): OomKill[] {
   const parser = new OomKillParser();
   return [...texts.map((text, at) => parser.push({ at, text })), parser.flush()].filter((kill) => kill !== undefined);

@@ -1,4 +1,4 @@
-/** The programs of systemd on a private message bus, with a login manager of the tests. */
+/** The programs of systemd on a private message bus, with a fake login manager. */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -16,7 +16,7 @@ const LIMIT_MS = 20_000;
 
 type Child = ChildProcessByStdio<Writable, Readable, null>;
 
-/** Starts a program whose output lines are collected. */
+/** Starts a program and collects its output lines. */
 async function start(name: string, args: readonly string[]): Promise<{ child: Child; lines: string[] }> {
   const program = await findProgram(name);
   if (program === undefined) throw new Error(`${name} is not installed: npm test installs it`);
@@ -51,7 +51,7 @@ let bus: Awaited<ReturnType<typeof start>>;
 let fake: Awaited<ReturnType<typeof start>>;
 let controller: AbortController;
 
-/** Starts the login manager with this maximum delay, in seconds. */
+/** Starts the login manager with this maximum delay in seconds. */
 async function startLogind(delaySeconds: number) {
   const script = join(import.meta.dirname, 'fakeLogind.py');
   fake = await start('python3', [script, join(directory, 'bus'), configDirectory(), `${delaySeconds * 1_000_000}`]);

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { line, lines, logFolder } from './logFolder.ts';
 
-const said = (texts: readonly string[]) => texts.map((text) => `${text}\n`).join('');
+const joinLines = (texts: readonly string[]) => texts.map((text) => `${text}\n`).join('');
 
 test('new output is returned as it arrives, including all output before the end of the run', async () => {
   const folder = await logFolder();
@@ -11,7 +11,7 @@ test('new output is returned as it arrives, including all output before the end 
   await followed.until('one\n');
   await folder.append('0.log', line(1, 'two'));
   await followed.until('one\ntwo\n');
-  // A line that is written in two goes is told once it is whole.
+  // A line that is written in two parts is returned once it is complete.
   await folder.append('0.log', line(2, 'three').slice(0, -4));
   await folder.append('0.log', `ree\n${line(3, 'four')}`);
   await followed.until('one\ntwo\nthree\nfour\n');
@@ -105,7 +105,7 @@ test('a slow reader continues across several rotations, compressed or not', asyn
   await folder.write('0.log', written(0));
   const gate = Promise.withResolvers<void>();
   const followed = folder.follow({ until: gate.promise });
-  await followed.until(said(text(0)));
+  await followed.until(joinLines(text(0)));
   for (const [index, from] of [10, 20, 30, 40].entries()) {
     await folder.rotate(`0.log.20260504-12001${index}`);
     await folder.append('0.log', written(from));
@@ -113,8 +113,8 @@ test('a slow reader continues across several rotations, compressed or not', asyn
   }
   gate.resolve();
   const all = [0, 10, 20, 30, 40].flatMap(text);
-  await followed.until(said(all));
-  expect(await followed.end()).toBe(said(all));
+  await followed.until(joinLines(all));
+  expect(await followed.end()).toBe(joinLines(all));
 });
 
 test('a file that is removed before it is read is lost, and later output is returned once', async () => {
@@ -161,5 +161,5 @@ test('during rapid rotation, every line is returned once and in order', async ()
     await folder.rotate(moment);
     if (rotation % 2 === 0) await folder.pack(moment);
   }
-  expect(await followed.end()).toBe(said(all));
+  expect(await followed.end()).toBe(joinLines(all));
 });

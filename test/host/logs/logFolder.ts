@@ -8,45 +8,45 @@ import { type LogOptions, readLog } from '../../../host/logs/readLog.ts';
 
 export const NOON = Date.parse('2026-05-04T12:00:00Z');
 
-/** A line as a runtime writes it, so many seconds after noon. */
+/** Returns a line in the format of the runtime, this number of seconds after noon. */
 export const line = (seconds: number, text: string, { stream = 'stdout', tags = 'F' } = {}): string => {
   const time = new Date(NOON + seconds * 1_000).toISOString().replace('Z', '123456Z');
   return `${time} ${stream} ${tags} ${text}\n`;
 };
 
-/** Whole lines of these texts, a second after each other. */
+/** Returns complete lines with these texts, one second apart. */
 export const lines = (...texts: string[]): string => texts.map((text, at) => line(at, text)).join('');
 
-/** The folder of a container's logs, with what a test does to it and sees of it. */
+/** The directory of a container's logs, with the operations of a test on it. */
 export interface LogFolder {
   readonly root: string;
   readonly path: string;
   write(name: string, text: string | Buffer): Promise<void>;
   append(name: string, text: string): Promise<void>;
-  /** As a node does: the present file gets this name, and the runtime opens another. */
+  /** Renames the current file and lets the runtime open a new one, as a node does. */
   rotate(name: string, options?: { readonly reopen?: boolean }): Promise<void>;
-  /** Compresses what was set aside. */
+  /** Compresses a rotated file. */
   pack(name: string): Promise<void>;
-  /** A file, or without a name all of the pod's. */
+  /** Removes a file; without a name, all files of the pod. */
   remove(name?: string): Promise<void>;
-  /** All that reading run 0 gives. */
+  /** Returns everything that is read from the log of run 0. */
   read(options?: Partial<LogOptions>): Promise<string>;
-  /** Follows run 0 until it is told to have ended. */
+  /** Follows the log of run 0 until `end` is called. */
   follow(options?: FollowOptions): Followed;
 }
 
 interface FollowOptions extends Partial<Omit<LogOptions, 'follow'>> {
-  /** Waits so many milliseconds; absent: a twentieth of that. */
+  /** Waits for this number of milliseconds. The default waits for a twentieth of it. */
   readonly pause?: (ms: number) => Promise<unknown>;
-  /** After its first chunk whoever reads it takes no other before that. */
+  /** The reader takes no further chunk after the first one until this promise resolves. */
   readonly until?: Promise<void>;
 }
 
 interface Followed {
   text(): string;
-  /** Waits until it has come to this. */
+  /** Waits until the text so far equals `text`. */
   until(text: string): Promise<void>;
-  /** The run has ended: resolves with all of its text. */
+  /** Ends the run. Resolves with its whole text. */
   end(): Promise<string>;
   readonly done: Promise<string>;
 }
@@ -87,7 +87,7 @@ export async function logFolder(): Promise<LogFolder> {
     },
     remove: (name) => rm(name === undefined ? dirname(path) : at(name), { recursive: true }),
     read: (options = {}) => read(options),
-    follow: ({ until, pause = short, ...options } = {}) =>
+    follow: ({ until, pause = shortenedPause, ...options } = {}) =>
       followed(pause, (follow, onText) =>
         read({ ...options, follow }, (text) => {
           onText(text);
@@ -99,8 +99,8 @@ export async function logFolder(): Promise<LogFolder> {
 
 type Following = NonNullable<LogOptions['follow']>;
 
-/** A second of who follows is short here. */
-const short = (ms: number) => wait(ms / 20);
+/** Waits for a twentieth of the time, to shorten the pauses of a follower. */
+const shortenedPause = (ms: number) => wait(ms / 20);
 
 type Begin = (follow: Following, onText: (text: string) => void) => Promise<string>;
 

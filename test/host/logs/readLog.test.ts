@@ -5,7 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 import { readLog } from '../../../host/logs/readLog.ts';
 import { line, lines, logFolder, NOON } from './logFolder.ts';
 
-/** A log over four files: two that are compressed, one set aside, and the present one. */
+/** Creates a log of four files: two compressed ones, one rotated, and the current one. */
 async function rotatedLog() {
   const folder = await logFolder();
   await folder.write('0.log', lines('one', 'two'));
@@ -21,7 +21,7 @@ async function rotatedLog() {
 }
 
 const ALL = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight'];
-const said = (texts: readonly string[]) => texts.map((text) => `${text}\n`).join('');
+const joinLines = (texts: readonly string[]) => texts.map((text) => `${text}\n`).join('');
 
 describe('a log of several files', () => {
   test('is read in order with both streams, without other runs and incomplete files', async () => {
@@ -30,20 +30,20 @@ describe('a log of several files', () => {
     await folder.write('0.log.20260504-120030.gz.tmp', 'half');
     await folder.write('0.log.20260504-120020', lines('is compressed already'));
     await folder.append('0.log', line(32, 'nine', { stream: 'stderr' }));
-    expect(await folder.read()).toBe(said([...ALL, 'nine']));
+    expect(await folder.read()).toBe(joinLines([...ALL, 'nine']));
   });
 
   test.each([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])('returns its last %i lines across all files', async (count) => {
     const folder = await rotatedLog();
-    expect(await folder.read({ tailLines: count })).toBe(said(count === 0 ? [] : ALL.slice(-count)));
+    expect(await folder.read({ tailLines: count })).toBe(joinLines(count === 0 ? [] : ALL.slice(-count)));
   });
 
   test('is filtered by time across files, also combined with the last lines', async () => {
     const folder = await rotatedLog();
-    expect(await folder.read({ since: NOON + 11_000 })).toBe(said(ALL.slice(3)));
-    expect(await folder.read({ since: NOON + 11_000, tailLines: 2 })).toBe(said(ALL.slice(-2)));
+    expect(await folder.read({ since: NOON + 11_000 })).toBe(joinLines(ALL.slice(3)));
+    expect(await folder.read({ since: NOON + 11_000, tailLines: 2 })).toBe(joinLines(ALL.slice(-2)));
     expect(await folder.read({ since: NOON + 30_500, tailLines: 4 })).toBe('eight\n');
-    // The digits below a millisecond count.
+    // Digits below a millisecond count.
     expect(await folder.read({ since: NOON + 31_000.1 })).toBe('eight\n');
     expect(await folder.read({ since: NOON + 31_000.2 })).toBe('');
   });
@@ -53,7 +53,7 @@ describe('a log of several files', () => {
     await folder.write('0.log.20260504-120010.gz', line(40, 'not read'));
     const before = new Date(NOON + 5_000);
     await utimes(join(folder.path, '0.log.20260504-120010.gz'), before, before);
-    expect(await folder.read({ since: NOON + 15_000 })).toBe(said(ALL.slice(4)));
+    expect(await folder.read({ since: NOON + 15_000 })).toBe(joinLines(ALL.slice(4)));
   });
 
   test('is cut after the maximum number of bytes, including timestamps', async () => {
@@ -68,9 +68,9 @@ describe('a log of several files', () => {
     await folder.write('0.log.20260504-120020.gz', Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1]));
     const damaged: string[] = [];
     const onDamaged = (file: string, why: string) => void damaged.push(`${file}: ${why}`);
-    expect(await folder.read({ onDamaged })).toBe(said(ALL.filter((text) => text !== 'three' && text !== 'four')));
+    expect(await folder.read({ onDamaged })).toBe(joinLines(ALL.filter((text) => text !== 'three' && text !== 'four')));
     expect(damaged).toEqual([`${folder.path}/0.log.20260504-120020.gz: unexpected end of file`]);
-    expect(await folder.read({ onDamaged, tailLines: 5 })).toBe(said(['two', ...ALL.slice(4)]));
+    expect(await folder.read({ onDamaged, tailLines: 5 })).toBe(joinLines(['two', ...ALL.slice(4)]));
   });
 });
 
@@ -103,7 +103,7 @@ describe('lines', () => {
     const texts = Array.from({ length: 5_000 }, (_, at) => `${at} ${'z'.repeat(at % 97)}`);
     await folder.write('0.log', lines(...texts));
     for (const count of [1, 700, 701, 1_403, 4_999, 5_000])
-      expect(await folder.read({ tailLines: count })).toBe(said(texts.slice(-count)));
+      expect(await folder.read({ tailLines: count })).toBe(joinLines(texts.slice(-count)));
   });
 
   test('timestamps have nine digits and a time zone', async () => {
@@ -184,7 +184,7 @@ describe('obstacles', () => {
       const place = { root: link, directory: join(link, 'default_web_u-1', 'main'), run: 0 };
       let text = '';
       for await (const chunk of readLog(place, { signal: new AbortController().signal })) text += chunk.toString();
-      expect(text).toBe(said(ALL));
+      expect(text).toBe(joinLines(ALL));
     } finally {
       await rm(link);
     }

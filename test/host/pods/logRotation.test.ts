@@ -12,11 +12,11 @@ interface Story {
   readonly folder: string;
   readonly names: () => Promise<string[]>;
   readonly text: (name: string) => Promise<string>;
-  /** The container writes so much, and the log is looked at so many seconds after noon. */
+  /** Lets the container write this text, and checks the log this number of seconds after noon. */
   readonly tend: (seconds: number, text?: string, fails?: boolean) => Promise<void>;
 }
 
-/** A container that writes to a log of at most ten bytes, of which there are `maxFiles`. */
+/** Runs a story with a container whose log has at most `maxFiles` files of at most ten bytes. */
 function withLog(maxFiles: number, story: (log: Story) => Promise<void>): Promise<void> {
   return inFolder(async (root) => {
     const folder = join(root, 'main');

@@ -1,4 +1,4 @@
-/** The log of a container on a disk that fails at each call of a rotation, and on one whose power fails there. */
+/** The log of a container on a disk that fails at each call of a rotation, and on one that loses power there. */
 import { dirname } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { FileSystem, OpenFile } from '../../../host/files/fileSystem.ts';
@@ -11,7 +11,7 @@ const DIRECTORY = dirname(FILE);
 const NOON = Date.UTC(2026, 0, 31, 12);
 const SEEDS = [1, 2, 3, 4];
 
-/** A runtime that writes to the file that it has open, whatever has become of its name. */
+/** A runtime that writes to its open file, even if that file was renamed or removed. */
 class Runtime {
   readonly #files: FileSystem;
   #log: OpenFile | undefined;
@@ -25,7 +25,7 @@ class Runtime {
     this.#log = await this.#files.open(FILE, 'a');
   }
 
-  /** Writes a few lines that are durable then. */
+  /** Writes a few lines, which are durable afterwards. */
   async write(): Promise<void> {
     for (let count = 0; count < 3; count += 1) {
       this.lines += 1;
@@ -49,7 +49,7 @@ class Stage {
     await this.runtime.reopen();
   }
 
-  /** Writes to the log and tends it, several times. */
+  /** Writes to the log and rotates it, several times. */
   async play(files: FileSystem): Promise<void> {
     for (let turn = 0; turn < 3; turn += 1) {
       await this.runtime.write();
@@ -73,7 +73,10 @@ class Stage {
     await this.play(this.disk.files);
   }
 
-  /** The next agent tends the log: each line is there once then, and nothing half-written. */
+  /**
+   * Lets the next agent rotate the log. Afterwards each line must exist exactly once, and no temporary file may be
+   * left.
+   */
   async goOn(): Promise<void> {
     await this.play(this.disk.sound);
     const { sound } = this.disk;

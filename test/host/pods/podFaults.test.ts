@@ -1,4 +1,4 @@
-/** The directories of a pod on a disk that fails at each call, and on one whose power fails there. */
+/** The directories of a pod on a disk that fails at each call, and on one that loses power there. */
 import { describe, expect, test } from '@jest/globals';
 import type { FileSystem } from '../../../host/files/fileSystem.ts';
 import { writeHostsFile } from '../../../host/pods/hostsFile.ts';
@@ -25,14 +25,14 @@ const { uid } = pod.metadata;
 const ID = 'c0ffee';
 const SEEDS = [1, 2, 3, 4, 5];
 
-/** What one agent does with the files of a pod; each agent has a layout of its own. */
+/** Returns the operations of one agent on the files of a pod. Each agent has its own layout. */
 function agentOn(files: FileSystem) {
   const layout = createLayout(folders, files);
   const removal = { layout, maker, signal };
   const users = createUserNamespaces({ layout, maxPodCount: 10 });
   return {
     layout,
-    /** Gives the first of the host's users that are the pod's. */
+    /** Returns the first host UID of the pod's user namespace. */
     start: async () => {
       await claimPodDirectory({ layout, maker, pod: pod.metadata });
       await preparePodDirectory({ pod, layout, signal });
@@ -56,7 +56,7 @@ function agentOn(files: FileSystem) {
 
 const newDisk = () => new TroubledDisk(() => Date.UTC(2026, 0, 1));
 
-/** All that is left on a disk of pods. */
+/** Returns all files that are left in the directories of pods. */
 function left({ sound }: TroubledDisk): string[] {
   const { podsDir, logLinksDir } = createLayout(folders, sound);
   return [podsDir, folders.podLogsDir, logLinksDir].flatMap((directory) =>
@@ -64,7 +64,7 @@ function left({ sound }: TroubledDisk): string[] {
   );
 }
 
-/** Starts and removes the pod, as far as it comes. */
+/** Starts and removes the pod, and fails where the disk does. */
 async function play(disk: TroubledDisk, trouble?: Trouble): Promise<void> {
   disk.meet(trouble);
   const agent = agentOn(disk.files);
@@ -72,7 +72,7 @@ async function play(disk: TroubledDisk, trouble?: Trouble): Promise<void> {
   await agent.remove();
 }
 
-/** The next agent starts the pod, and removes it: nothing is left then. */
+/** Lets the next agent start the pod and remove it. Nothing may be left afterwards. */
 async function playAgain(disk: TroubledDisk): Promise<void> {
   const agent = agentOn(disk.sound);
   await agent.start();

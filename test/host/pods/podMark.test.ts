@@ -16,11 +16,11 @@ import { inFolder, makerIn, signal } from '../../volume/onDisk.ts';
 
 const pod = { uid: 'u1', namespace: 'default', name: 'web' };
 
-/** A story in the root directory of an agent. */
+/** Runs a story in the root directory of an agent. */
 const inRoot = (story: (place: { folder: string; layout: Layout; maker: Maker }) => Promise<void>) =>
   inFolder((folder, layout) => story({ folder, layout, maker: makerIn(layout) }));
 
-/** As an earlier version of the agent made a directory. */
+/** Removes the stamp, which earlier versions of the agent did not write. */
 async function removeStamp(directory: string): Promise<void> {
   const stamps = (await readdir(directory)).filter((name) => name.startsWith('.statelet-by-'));
   expect(stamps).toHaveLength(1);
@@ -116,7 +116,7 @@ test('a stamp identifies the owner of a mark that was truncated by a power failu
           expect(readOwner(layout.files, directory, { ...maker, ...other }).kind).toBe('unmarked');
         }
       }
-      // What no power cut leaves is nobody's.
+      // A mark that no power cut can have left belongs to nobody.
       await writeFile(path.join(directory, MARK_FILE), '[]');
       expect(readOwner(layout.files, directory, maker).kind).toBe('unmarked');
     }
@@ -224,7 +224,7 @@ test('a failed creation leaves nothing behind, even if the agent crashes', async
   await inRoot(async ({ layout, maker }) => {
     await mkdir(path.join(layout.podDir('u1'), 'theirs'), { recursive: true });
     expect(await createMarkedDirectory(layout.podDir('u1'), { layout, maker, pod }, 0o750)).toBe(false);
-    // JSON has no such number: here it stands for a disk that is full when the mark is written.
+    // JSON cannot contain this number, so writing the mark fails, as it does on a full disk.
     const unwritable = { layout, maker, pod: { ...pod, name: 1n as never } };
     await expect(createMarkedDirectory(layout.podDir('u2'), unwritable, 0o750)).rejects.toThrow('BigInt');
     expect(await readdir(layout.podsDir)).toEqual(['u1']);

@@ -9,7 +9,7 @@ import { errorCode } from '../../../host/files/fileErrors.ts';
 import { type CgroupProcess, CgroupTree } from '../../../host/simulated/cgroupTree.ts';
 import { withRoot } from '../../volume/onDisk.ts';
 
-/** A tree with these processes, and what was killed in it. */
+/** Returns a tree with these processes, and the processes that were killed in it. */
 function tree(version: 'v1' | 'v2', processes: Readonly<Record<string, readonly CgroupProcess[]>> = {}) {
   const killed: string[] = [];
   const isAlive = ({ pid }: CgroupProcess) => !killed.some((each) => each.startsWith(`${pid} `));
@@ -42,7 +42,7 @@ const asCgroupfs = (
 
 describe('cgroup v1', () => {
   const own = `statelet-test-${randomUUID()}`;
-  /** What comes of calls on the cgroups of memory, one of which has a process in it. */
+  /** Returns the outcomes of calls on memory cgroups, one of which contains a process. */
   const refusals = async (
     fs: ReturnType<typeof asCgroupfs>,
     memory: string,
@@ -74,7 +74,7 @@ describe('cgroup v1', () => {
     return [...told, ...busy, wide, fs.read(limit)?.trim(), await codeOf(() => fs.rmdir(at('pod')))];
   };
 
-  withRoot('refuses what the kernel of this host refuses, with the same errors', async () => {
+  withRoot('rejects the same operations as the kernel of this host, with the same errors', async () => {
     const host = findHierarchy(await readHierarchies(), 'memory');
     if (host?.version !== 'v1') return;
     const expected = await refusals(hostCgroupfs, host.root, async (directory) => {

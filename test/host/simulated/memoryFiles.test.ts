@@ -12,7 +12,7 @@ import { MemoryFiles } from '../../../host/simulated/memoryFiles.ts';
 const NOW = Date.UTC(2026, 0, 1);
 const { signal } = new AbortController();
 
-/** Numbers from a seed. */
+/** Returns random numbers and choices from a seed. */
 function dice(seed: number) {
   const random = seededRandom(seed);
   return {
@@ -33,7 +33,7 @@ const stats = async (files: FileSystem, path: string) => {
   return `${kind} ${kind === 'file' ? found.size : ''}`;
 };
 
-/** One call on paths of a few names, so that they often meet. */
+/** Returns a random call on paths of a few names, so that calls often use the same path. */
 function call({ pick }: ReturnType<typeof dice>): { readonly what: string; readonly act: Act } {
   const path = () => Array.from({ length: pick([1, 1, 2, 2, 3]) }, () => pick(['a', 'b', 'c'])).join('/');
   const [one, other] = [path(), path()];
@@ -175,7 +175,7 @@ test('a full disk stores what fits and reports the error', async () => {
 });
 
 describe('a power failure', () => {
-  /** What is in a file after it, over many draws. */
+  /** Returns the possible contents of a file after a power failure, over many random draws. */
   async function outcomes(act: (files: FileSystem) => Promise<void>): Promise<string[]> {
     const seen = new Set<string>();
     for (let seed = 1; seed <= 100; seed += 1) {

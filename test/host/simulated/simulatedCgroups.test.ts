@@ -8,7 +8,7 @@ import { cgroupFacts } from '../../fakes/cgroups.ts';
 import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import { signal } from '../../volume/onDisk.ts';
 
-/** A pod with these limits. */
+/** Returns a pod with these limits. */
 const pod = (uid: string, cpu = '500m', memory = '64Mi'): Pod =>
   aPod({ containers: [aContainer({ resources: { requests: { cpu }, limits: { cpu, memory } } })] }, { uid });
 
@@ -31,7 +31,7 @@ function kernel(version: 'v1' | 'v2'): CgroupTree {
   });
 }
 
-/** The cgroups as a new agent sees them. */
+/** Returns the cgroups as a new agent sees them. */
 const agentOn = (tree: CgroupTree, gate: Gate = openGate, own: readonly string[] = []) =>
   simulatedCgroups(tree, gate, {
     parentCgroup: { cgroupRoot: '', cgroupDriver: 'cgroupfs' },
@@ -123,7 +123,7 @@ test('each change passes the gate, which may reject it or lose the response', as
   expect(calls).toContain('readdir kubepods/burstable/podone (read)');
 });
 
-/** A gate at which one call waits until it is let through. */
+/** Returns a gate at which matching calls wait until they are released. */
 function holding(held: (about: string) => boolean, fails: (about: string) => boolean = () => false) {
   const { promise, resolve } = Promise.withResolvers<void>();
   const gate: Gate = async ({ name, about }, act) => {

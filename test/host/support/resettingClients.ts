@@ -1,4 +1,7 @@
-/** Clients over TLS that reset their connection as soon as they have sent a request, and a count of what that leaves open. */
+/**
+ * TLS clients that reset their connection right after sending a request, and a count of the sockets that this leaves
+ * open.
+ */
 import { once } from 'node:events';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { connect as connectPlain } from 'node:net';
@@ -8,8 +11,8 @@ import { connect } from 'node:tls';
 const AT_A_TIME = 50;
 
 /**
- * Sends one request by each of `count` connections to loopback. The reset reaches the server before the request does, as the
- * server runs in the same process and has not read it yet.
+ * Sends one request over each of `count` loopback connections. The reset reaches the server before the request does, as
+ * the server runs in the same process and has not read it yet.
  */
 export async function resetAfterRequest(port: number, count: number, head: string): Promise<void> {
   for (let sent = 0; sent < count; sent += AT_A_TIME) {
@@ -30,19 +33,22 @@ async function sendAndReset(port: number, head: string): Promise<void> {
 }
 
 /**
- * Resolves with an object after the server has written the session tickets, which fails, and before it reads the end of
- * the connection. A response at this time leaves the connection open if nothing else closes it (docs/node-tls-reset.md).
+ * Resolves after the server has tried to write the session tickets, and before it reads the end of the connection. A
+ * response sent at this time leaves the connection open unless something else closes it (docs/node-tls-reset.md).
  */
 export const afterReset = (): Promise<object> => setImmediate({});
 
-/** The number of sockets that this process has open, also those that the kernel no longer lists as connections. */
+/**
+ * Returns the number of sockets that this process has open, including those that the kernel no longer lists as
+ * connections.
+ */
 export const openSockets = (): number => readdirSync('/proc/self/fd').filter(isSocket).length;
 
 function isSocket(name: string): boolean {
   try {
     return readlinkSync(`/proc/self/fd/${name}`).startsWith('socket:');
   } catch {
-    // The directory itself was open while it was listed.
+    // The descriptor of the directory listing itself is closed by now.
     return false;
   }
 }

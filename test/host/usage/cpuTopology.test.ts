@@ -11,7 +11,7 @@ afterAll(() => rm(directory, { recursive: true }));
 
 let hostCount = 0;
 
-/** A host with these files below `sys/devices/system`. */
+/** Creates a host with these files below `sys/devices/system`. */
 async function host(files: ReadonlyMap<string, string>): Promise<string> {
   hostCount += 1;
   const root = join(directory, String(hostCount));
@@ -31,7 +31,7 @@ interface CpuFiles {
   readonly cache?: readonly [cpus: string, id: number];
 }
 
-/** The files of the CPUs by number, which are all online. */
+/** Returns the files of these CPUs, all of which are online. */
 function filesOf(cpus: readonly CpuFiles[]): Map<string, string> {
   const files = new Map([['cpu/online', formatCpuSet(cpus.map((_, cpu) => cpu))]]);
   for (const [cpu, { core, socket, node, cache }] of cpus.entries()) {

@@ -17,7 +17,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Bytes by coreutils. */
+/** Returns the disk usage in bytes that coreutils report. */
 const du = async (): Promise<number> => {
   const { stdout } = await promisify(execFile)('du', ['-s', '-x', '--block-size=1', folder]);
   return Number(stdout.split('\t')[0]);

@@ -10,7 +10,7 @@ test('returns bytes and inodes of the file system that contains a path', async (
   expect(usage).toMatchObject({ capacityBytes: blocks * bsize, inodes: files });
   const { capacityBytes = 0, availableBytes = 0, usedBytes = 0 } = usage ?? {};
   expect(usedBytes).toBeGreaterThan(0);
-  // Some is kept for root.
+  // Some space is reserved for root.
   expect(availableBytes + usedBytes).toBeLessThanOrEqual(capacityBytes);
 });
 

@@ -11,7 +11,7 @@ afterAll(() => rm(directory, { recursive: true }));
 
 let hosts = 0;
 
-/** A host with these files below `sys/devices/system`, and 2 GiB. */
+/** Creates a host with these files below `sys/devices/system` and 2 GiB of memory. */
 async function host(files: Readonly<Record<string, string>>): Promise<string> {
   hosts += 1;
   const root = join(directory, String(hosts));
@@ -24,7 +24,7 @@ async function host(files: Readonly<Record<string, string>>): Promise<string> {
   return root;
 }
 
-/** The files of a CPU in a directory. */
+/** Returns the files of a CPU in a directory. */
 const cpu = (path: string): Record<string, string> => ({
   [`${path}/topology/core_id`]: '0\n',
   [`${path}/topology/physical_package_id`]: '0\n',

@@ -1,4 +1,4 @@
-/** Processors as different architectures tell of them. */
+/** Processors in the formats of different architectures. */
 import { expect, test } from '@jest/globals';
 import { parseProcessors } from '../../../host/usage/processors.ts';
 

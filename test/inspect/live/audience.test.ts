@@ -25,7 +25,7 @@ test('without an audience nothing is serialized and no secrets are searched', ()
     },
   );
   for (const tell of Object.values(parts)) {
-    // Whatever it is told of.
+    // Every listener ignores the content of the entry.
     if (tell !== parts.events) tell(entry as never);
   }
   parts.events(event as never);
@@ -33,7 +33,7 @@ test('without an audience nothing is serialized and no secrets are searched', ()
 });
 
 test('each listener receives what it subscribed to, without secrets, until it leaves', () => {
-  // Each text is one.
+  // Redacts a secret in the JSON of any value.
   const audience = createAudience((value) => JSON.parse(JSON.stringify(value).replaceAll('secret', 'held back')));
   const lines: RecordingLine[] = [];
   const inspected: unknown[] = [];
@@ -75,7 +75,7 @@ test('a listener that throws does not affect the others', () => {
       },
     });
   audience.add({ line: ({ kind }) => heard.push(kind), inspect: ({ type }) => heard.push(type) });
-  // Whoever tells reports it.
+  // The caller reports the error of an observer.
   expect(() => audience.listeners.onStateChange({ at: 3, actor: 'a', state: 'running' })).toThrow('line of the first');
   expect(() => audience.listeners.inspect({ type: '@xstate.snapshot' } as never)).toThrow('inspected by the first');
   expect(heard).toEqual(['state', '@xstate.snapshot']);

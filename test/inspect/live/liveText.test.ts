@@ -26,15 +26,15 @@ test('a snapshot is serialized once for all requests within 100 ms', async () =>
 test('with viewers a snapshot is valid until the next frame, which is serialized once', async () => {
   const { text, live, clock, made } = written();
   text.snapshot();
-  const told: string[] = [];
-  const leave = text.follow((json) => told.push(json));
-  // What they go on from is what the node is now.
+  const receivedTexts: string[] = [];
+  const leave = text.follow((json) => receivedTexts.push(json));
+  // The starting snapshot of the viewers must show the current state of the node.
   text.snapshot();
   await clock.advance(900);
   text.snapshot();
   expect(made()).toBe(2);
   live.tell({ at: 7 });
-  expect(told.map((json) => JSON.parse(json).at)).toEqual([7]);
+  expect(receivedTexts.map((json) => JSON.parse(json).at)).toEqual([7]);
   text.snapshot();
   expect(made()).toBe(3);
   await clock.advance(1_000);

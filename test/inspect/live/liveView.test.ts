@@ -8,7 +8,7 @@ import { type World, withFrame, worldOf } from '../../../web/model/server/world.
 import { podRunning, podWith } from '../../fakes/pods.ts';
 import { type Simulation, simulation } from '../support/simulation.ts';
 
-/** A viewer with what it has been told. */
+/** A viewer with the data that it has received. */
 interface Following {
   world: World;
   readonly frames: Frame[];
@@ -21,7 +21,7 @@ afterEach(() => {
   for (const { leave } of followings.splice(0)) leave();
 });
 
-/** As the server does it. After each frame the viewer knows what is so. */
+/** Subscribes to the view as the server does. After each frame, the viewer must have the current state. */
 function follow(node: Simulation): Following {
   const { view } = node.page();
   const frames: Frame[] = [];
@@ -35,7 +35,7 @@ function follow(node: Simulation): Following {
   return following;
 }
 
-/** All of a world but its moment and how late the event loop was, in an order of its own. */
+/** Returns a world sorted by key, without its time and the delay of the event loop. */
 const inOrder = ({ node: { loop: _, ...node }, pods, actors, children }: World) => ({
   node,
   pods: [...pods].sort(byKey),
@@ -45,20 +45,20 @@ const inOrder = ({ node: { loop: _, ...node }, pods, actors, children }: World) 
 
 const byKey = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]) => (one < other ? -1 : 1);
 
-/** What every viewer knows is what is so, once the frame that is due has come. */
+/** Expects that every viewer has the current state after the next frame. */
 async function expectSameWorlds(node: Simulation, viewers: readonly Following[]): Promise<void> {
   const differs = () => {
     const now = inOrder(worldOf(node.now()));
     return viewers.some(({ world }) => !isDeepStrictEqual(inOrder(world), now));
   };
-  // Less than the time until it is looked how late the event loop is.
+  // Two seconds are less than the interval at which the delay of the event loop is sampled.
   for (let tries = 0; tries < 20 && differs(); tries += 1) await node.node.advance('100ms');
   expect(differs()).toBe(false);
 }
 
-type Deed = (node: Simulation) => Promise<unknown>;
+type Action = (node: Simulation) => Promise<unknown>;
 
-const deeds: readonly Deed[] = [
+const actions: readonly Action[] = [
   ({ node }) => node.advance('30ms'),
   ({ node }) => node.advance('1s'),
   ({ node }) => node.advance('13s'),
@@ -72,7 +72,7 @@ const deeds: readonly Deed[] = [
 test('a snapshot and the frames after it yield the same state as a new snapshot, whenever a viewer joined', async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.array(fc.record({ deed: fc.constantFrom(...deeds), joins: fc.boolean() }), { minLength: 3, maxLength: 8 }),
+      fc.array(fc.record({ deed: fc.constantFrom(...actions), joins: fc.boolean() }), { minLength: 3, maxLength: 8 }),
       async (steps) => {
         const node = await simulation({ pods: [podWith('first')] });
         const viewers: Following[] = [];
@@ -160,7 +160,7 @@ test('frames with only pod changes explain the node at most once a second', asyn
   const leave = view.follow((frame) => frames.push(frame));
   times = 0;
   const { onStateChange: moves, inspect } = audience.listeners;
-  // What is asked of an actor that has moved is only where it is.
+  // An observer reads only the position of an actor.
   const container = { id: 'container/web', _parent: { id: 'pod/x', _parent: { id: 'nodeAgent' } } };
   for (let count = 0; count < 20; count += 1) {
     moves({ at: node.node.clock.now(), actor: 'pod/x', state: 'running' });
@@ -203,7 +203,7 @@ test('the content of a failed frame is included in the next one', async () => {
   await node.node.advance('5s');
   expect(errors.length).toBeGreaterThan(1);
   isFailing = false;
-  // The frame of what happens at its end is due by then.
+  // By then the frame about the latest changes is due.
   await node.node.advance('10300ms');
   leave();
   expect(inOrder(world)).toEqual(inOrder(worldOf(node.now())));

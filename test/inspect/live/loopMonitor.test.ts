@@ -9,7 +9,8 @@ test('the loop monitor measures the last minute until it is stopped, and notifie
     samples += 1;
   });
   expect(monitor.now()).toEqual({ p99Ms: 0, recentMs: [] });
-  // It measures from one timer of its own to the next: the first of them has to have fired, however busy the machine is.
+  // The monitor measures the time between two of its own timers, so the first one must have fired, however busy the
+  // machine is.
   for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setTimeout(resolve, 20));
   const blockedUntil = Date.now() + 40;
   while (Date.now() < blockedUntil);
@@ -20,7 +21,7 @@ test('the loop monitor measures the last minute until it is stopped, and notifie
   expect(p99Ms).toBeGreaterThan(10);
   await clock.advance(120_000);
   expect(monitor.now().recentMs).toHaveLength(20);
-  // What was late more than a minute ago is no more.
+  // Delays older than a minute are no longer included.
   expect(monitor.now().recentMs).not.toContain(p99Ms);
   monitor.stop();
   expect(clock.pending).toBe(0);

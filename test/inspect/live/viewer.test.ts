@@ -13,7 +13,7 @@ let reader: Socket;
 beforeEach(async () => {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  // One that listens on a port has an address.
+  // The address of a server that listens on a port is an AddressInfo.
   const { port } = server.address() as AddressInfo;
   reader = connect({ host: '127.0.0.1', port });
   reader.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
@@ -27,7 +27,7 @@ afterEach(async () => {
   await once(server, 'close');
 });
 
-/** Its size is that of its name. */
+/** Returns a snapshot whose name has this size. */
 const snapshotOf = (at: number, size: number) => ({
   ...emptySnapshot,
   at,
@@ -36,7 +36,7 @@ const snapshotOf = (at: number, size: number) => ({
 
 const MIB = 2 ** 20;
 
-/** One whose clock stands still. */
+/** Creates a viewer, whose clock stands still by default. */
 function viewerOf(
   of: ServerResponse,
   snapshot: () => unknown,
@@ -68,7 +68,7 @@ test('a viewer that does not read has a bounded queue, and gets a new snapshot o
   await until(() => heard.includes('event: snapshot\ndata: {"at":2'));
   viewer.send(formatServerSentEvent('frame', '{"at":3}'));
   await until(() => heard.includes('event: frame\ndata: {"at":3}'));
-  // All that waited came before the snapshot, and after it no frame of before.
+  // All queued frames precede the snapshot, and no frame from before it follows.
   expect(heard.slice(heard.indexOf('{"at":2')).match(/event: frame/g)).toHaveLength(1);
 });
 
@@ -96,13 +96,13 @@ test('a viewer that has missed frames gets nothing until it has read its queue, 
     writableLength: 0,
     write: (text: string) => written.push(text.split('\n')[0] ?? ''),
   });
-  // It is asked for nothing else.
+  // The viewer uses nothing else of the response.
   const viewer = viewerOf(connection as unknown as ServerResponse, () => emptySnapshot);
   const frame = formatServerSentEvent('frame', '{}');
   viewer.send(frame);
   connection.writableLength = 2 * MIB;
   viewer.send(frame);
-  // It has begun to read.
+  // The reader has started to read.
   connection.writableLength = 1;
   viewer.send(frame);
   expect(written).toEqual(['event: snapshot', 'event: frame']);

@@ -60,7 +60,7 @@ describe('viewers', () => {
     connection.destroy();
     const other = connect({ host: '127.0.0.1', port });
     other.write(stream(port));
-    // What it is told meanwhile, it is told after that one has gone.
+    // These requests complete after the server has noticed that the first client disconnected.
     for (let count = 0; count < 5; count += 1) await get('/', { headers: { host: 'evil.example' } });
     resolve();
     await once(other, 'data');

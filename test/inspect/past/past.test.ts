@@ -17,31 +17,34 @@ import { emptySnapshot } from '../support/served.ts';
 import { type Simulation, simulation } from '../support/simulation.ts';
 
 let node: Simulation;
-/** The node as it was shown live, now and then. */
+/** Snapshots of the live node at various times. */
 let shown: Snapshot[];
 
-/** A story of two lives, in which one pod fails again and again, and another one goes. */
+/** Records two runs of the agent, in which one pod fails repeatedly and one is removed. */
 beforeEach(async () => {
   node = await simulation({ pods: [podWith('web'), podRunning('bad', 'exit 3')] });
   shown = [];
-  await goOn('500ms', '2s', '7s', '10s', '41s');
+  await advanceAndRecord('500ms', '2s', '7s', '10s', '41s');
   await node.restart();
-  await goOn('100ms', '5s', '13s', '90s');
+  await advanceAndRecord('100ms', '5s', '13s', '90s');
   node.node.remove('web');
-  await goOn('1s', '1s', '40s');
+  await advanceAndRecord('1s', '1s', '40s');
 });
 
-async function goOn(...durations: readonly string[]): Promise<void> {
+async function advanceAndRecord(...durations: readonly string[]): Promise<void> {
   for (const duration of durations) {
     await node.node.advance(duration);
     shown.push(node.now());
     await node.recorder.flush();
-    // A moment has all that happened in it, and the next one is another.
+    // A point in time includes everything that happens in the same millisecond, so the next change needs a later one.
     await node.node.advance('2ms');
   }
 }
 
-/** All that is the same live and in the past: what runs it, and what of it only the live node knows, is not. */
+/**
+ * Returns the parts of a snapshot that are equal live and in the past, i.e. all except the version and what only the
+ * live node knows.
+ */
 const comparable = ({ node: { version: _, simulated: _s, loop: _l, ...bar }, pods, actors }: Snapshot) => ({
   bar,
   pods: Object.fromEntries(pods.map((pod) => [pod.uid, pod])),
@@ -49,12 +52,12 @@ const comparable = ({ node: { version: _, simulated: _s, loop: _l, ...bar }, pod
 });
 
 describe('a point in time', () => {
-  test('shows what the live agent showed then, across crashes and a restart', async () => {
+  test('shows the state that the live agent showed then, across crashes and a restart', async () => {
     expect(shown.length).toBe(12);
     for (const live of shown) {
       const moment = await node.past.moment(live.at);
       expect(comparable(moment)).toEqual(comparable(live));
-      // Where nothing was recorded any more, it is the last that was.
+      // After the last recorded entry, the time is that of this entry.
       expect(moment.at).toBeLessThanOrEqual(live.at);
     }
   });
@@ -142,7 +145,8 @@ describe('a recorded actor', () => {
     const { restartCount } = node.node.container('bad');
     expect(tried[0]?.run).toBe(restartCount + 1);
     expect(tried.map(({ run }) => run)).toEqual(tried.map((_, index) => restartCount + 1 - index));
-    // The first restart is immediate, each after it twice as late; the next agent begins to count anew.
+    // The first restart is immediate, and each further delay doubles. The next agent starts again from the initial
+    // delay.
     const waits = tried.toReversed().map(({ waitedMs }) => waitedMs);
     expect(waits).toEqual([0, 10_000, 20_000, 30_000, 10_000, 20_000, 40_000, undefined]);
     expect(tried.every(({ exitCode, reason }) => exitCode === 3 && reason === 'Error')).toBe(true);
@@ -150,7 +154,7 @@ describe('a recorded actor', () => {
     expect(taken.from).toBeLessThan(at);
     expect(events.map(({ reason }) => reason)).toContain('BackOff');
     expect(next.length).toBeGreaterThan(0);
-    // Its answer is that of `explain`.
+    // The answer equals that of `explain`.
     expect(answer).toMatch(/^container main keeps failing: exit code 3 after \d+s; restarts at \d\d:\d\d:\d\d/);
   });
 
@@ -184,7 +188,7 @@ describe('a recorded actor', () => {
     const replayed = await live.past.actorHistory(path, at);
     expect(replayed.tried).toEqual(after.tried);
     expect(byWay(replayed)).toEqual(byWay(after));
-    // The events of both lives have the same object, and are one for the recorder of events.
+    // The events of both pods refer to the same object, so the event recorder merges them.
     const { events = [] } = await inspected().detail(path);
     expect(events.map(({ reason }) => reason)).not.toContain('Killing');
     expect(events.every((event) => event.at >= begins)).toBe(true);
@@ -238,7 +242,7 @@ describe('a recorded actor', () => {
     expect(live.observers()).toBe(0);
   });
 
-  test('that is viewed late is known from its start', async () => {
+  test('that is viewed late is shown from its start', async () => {
     const live = await simulation({ pods: [podRunning('bad', 'exit 3')] });
     await live.node.advance('47s');
     await live.page().followed.historyOf(path);
@@ -268,7 +272,7 @@ describe('an unreadable recording', () => {
     );
     await expect(of(node.directory, 'others').moment(0)).rejects.toThrow(NotInspected);
     await expect(of(node.directory, 'others').moment(0)).rejects.toThrow(/state machines differ/);
-    // Its lines need no machine.
+    // Reading lines requires no machine.
     expect((await of(node.directory, 'others').story('bad-uid', 0, 8.64e15)).lines.length).toBeGreaterThan(10);
   });
 
@@ -289,7 +293,7 @@ describe('an unreadable recording', () => {
       if (failure) throw failure;
       return { from: 0, to: 0, before: [], lines: [] };
     };
-    // Nothing else is asked of it.
+    // Nothing else of the history is called.
     const past = createPast({ story } as unknown as History, 'past');
     expect((await past.story('', 0, 1)).lines).toEqual([]);
     failures.push(missing, missing);
@@ -310,7 +314,7 @@ describe('an unreadable recording', () => {
       path: node.directory,
       machines: MACHINES,
       decompress: (bytes, options) => {
-        // What is read after this.
+        // The file is removed while an earlier file is being read.
         if (isThere) rmSync(join(node.directory, first));
         isThere = false;
         return gunzipSync(bytes, options);

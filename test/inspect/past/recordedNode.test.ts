@@ -10,7 +10,7 @@ test('a recording without a requested time shows its last one, and is not live',
     (what: keyof Past) =>
     async (...args: readonly unknown[]) => {
       asked.push([what, ...args]);
-      // Nobody looks at the answers.
+      // The caller ignores the responses.
       return undefined as never;
     };
   let closed = 0;

@@ -24,52 +24,52 @@ async function served(): Promise<{ readonly node: Simulation; readonly page: Ser
   return { node, page: await servedPage({ inspected: node.page().inspected }) };
 }
 
-function follow({ port }: ServedPage): { readonly heard: StatelyEvent[]; readonly socket: WebSocket } {
+function follow({ port }: ServedPage): { readonly received: StatelyEvent[]; readonly socket: WebSocket } {
   const socket = new WebSocket(`ws://127.0.0.1:${port}/stately`);
   sockets.push(socket);
-  const heard: StatelyEvent[] = [];
-  // The server speaks no other protocol.
-  socket.on('message', (data) => heard.push(JSON.parse(String(data)) as StatelyEvent));
-  return { heard, socket };
+  const received: StatelyEvent[] = [];
+  // The server sends only this type of message.
+  socket.on('message', (data) => received.push(JSON.parse(String(data)) as StatelyEvent));
+  return { received, socket };
 }
 
 describe('the Stately inspector protocol', () => {
   test('sends all actors, parents first, and then each event and snapshot to the official client', async () => {
     const { node, page } = await served();
-    const heard: StatelyEvent[] = [];
-    // It has the types of its own version.
+    const received: StatelyEvent[] = [];
+    // The client is typed with its own version of the protocol.
     createWebSocketReceiver({ server: `ws://127.0.0.1:${page.port}/stately` }).subscribe((event) => {
-      heard.push(event as unknown as StatelyEvent);
+      received.push(event as unknown as StatelyEvent);
     });
     const { actors } = node.now();
-    await until(() => heard.length >= actors.length);
-    expect(heard.map(({ sessionId }) => sessionId)).toEqual(actors.map(({ path }) => path || 'nodeAgent'));
+    await until(() => received.length >= actors.length);
+    expect(received.map(({ sessionId }) => sessionId)).toEqual(actors.map(({ path }) => path || 'nodeAgent'));
     const known = new Set<string>();
-    for (const event of heard) {
+    for (const event of received) {
       if (event.type !== '@xstate.actor') throw new Error(`${event.type} before all actors`);
       if (event.parentId !== undefined) expect(known).toContain(event.parentId);
       known.add(event.sessionId);
       expect(JSON.parse(event.definition)).toHaveProperty('id');
     }
-    const container = heard.find(({ sessionId }) => sessionId === 'pod/web-uid/container/main');
+    const container = received.find(({ sessionId }) => sessionId === 'pod/web-uid/container/main');
     expect(container).toMatchObject({
       rootId: 'nodeAgent',
       parentId: 'pod/web-uid',
       snapshot: { status: 'active', value: { running: expect.anything() }, context: {} },
     });
-    const before = heard.length;
+    const before = received.length;
     node.node.apply(podRunning('bad', 'exit 1'));
     await node.node.advance('1s');
     await until(() =>
-      heard.some((event) => event.type === '@xstate.snapshot' && event.sessionId === 'pod/bad-uid/container/main'),
+      received.some((event) => event.type === '@xstate.snapshot' && event.sessionId === 'pod/bad-uid/container/main'),
     );
-    const kinds = new Set(heard.slice(before).map(({ type }) => type));
+    const kinds = new Set(received.slice(before).map(({ type }) => type));
     expect([...kinds].sort()).toEqual(['@xstate.actor', '@xstate.event', '@xstate.snapshot']);
-    for (const event of heard.slice(before)) {
+    for (const event of received.slice(before)) {
       if (event.type !== '@xstate.actor') expect(Object.keys(event.event)).toEqual(['type']);
       if (event.type !== '@xstate.event') expect(event.snapshot.context).toEqual({});
     }
-    expect(JSON.stringify(heard)).not.toContain('s3cret-v4lue');
+    expect(JSON.stringify(received)).not.toContain('s3cret-v4lue');
     await page.close();
   });
 
@@ -77,7 +77,7 @@ describe('the Stately inspector protocol', () => {
     const { node, page } = await served();
     expect(node.observers()).toBe(0);
     const [one, other] = [follow(page), follow(page)];
-    await until(() => one.heard.length > 0 && other.heard.length > 0);
+    await until(() => one.received.length > 0 && other.received.length > 0);
     expect(node.observers()).toBe(1);
     one.socket.close();
     other.socket.terminate();
@@ -87,7 +87,7 @@ describe('the Stately inspector protocol', () => {
   test('serves at most eight clients, and ignores what they send', async () => {
     const { page } = await served();
     const eight = Array.from({ length: 8 }, () => follow(page));
-    await until(() => eight.every(({ heard }) => heard.length > 0));
+    await until(() => eight.every(({ received }) => received.length > 0));
     const [error] = await once(follow(page).socket, 'error');
     expect(String(error)).toContain('503');
     const [first] = eight;
@@ -98,8 +98,8 @@ describe('the Stately inspector protocol', () => {
 
   test('disconnects a client that does not read, whose queue is bounded', async () => {
     const { node, page } = await served();
-    const { heard, socket } = follow(page);
-    await until(() => heard.length > 0);
+    const { received, socket } = follow(page);
+    await until(() => received.length > 0);
     socket.pause();
     const { inspect } = node.page().audience.listeners;
     const before = process.memoryUsage().arrayBuffers;
@@ -112,7 +112,7 @@ describe('the Stately inspector protocol', () => {
       rootId: 'x',
     };
     for (let count = 0; count < 3_000; count += 1) {
-      // What of it is looked at, it has.
+      // The event has all the fields that the inspector reads.
       inspect(event as never);
       if (count % 100 === 0) await new Promise(setImmediate);
     }
@@ -120,13 +120,13 @@ describe('the Stately inspector protocol', () => {
     const ended = once(socket, 'close');
     socket.resume();
     expect((await ended)[0]).toBe(1013);
-    expect(heard.length).toBeLessThan(2_500);
+    expect(received.length).toBeLessThan(2_500);
   });
 
   test('disconnects the clients when the agent stops', async () => {
     const { page } = await served();
-    const { socket, heard } = follow(page);
-    await until(() => heard.length > 0);
+    const { socket, received } = follow(page);
+    await until(() => received.length > 0);
     const ended = once(socket, 'close');
     await page.close();
     expect((await ended)[0]).toBe(1001);

@@ -5,7 +5,7 @@ import type { StatelyEvent } from '../../../inspect/stately/stately.ts';
 import { StatelyFollower } from '../../../inspect/stately/statelyFollower.ts';
 import { until } from '../support/served.ts';
 
-/** A socket that takes what it is given only when a test says so. */
+/** Returns a socket that completes a write only when the test says so. */
 function slowSocket() {
   const sent: string[] = [];
   const ends: unknown[] = [];
@@ -25,11 +25,11 @@ function slowSocket() {
     ping: () => {},
   });
   const take = () => waiting.splice(0).map((taken) => taken());
-  // It is asked for nothing else.
+  // The follower uses nothing else of the socket.
   return { socket: socket as unknown as WebSocket & EventEmitter, sent, ends, take };
 }
 
-/** Each of 50 kB. */
+/** Returns actors of 50 kB each. */
 const actors = (count: number) =>
   Array.from({ length: count }, (_, index) => ({
     name: String(index),

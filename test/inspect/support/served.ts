@@ -1,4 +1,4 @@
-/** The page's server on a port of its own, over whatever a test gives it to show, and requests that no browser would make. */
+/** The page's server on its own port with data of the test, and requests that no browser would send. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { connect } from 'node:net';
@@ -9,7 +9,7 @@ import type { InspectedNode, LiveUpdates } from '../../../inspect/inspected.ts';
 import type { Frame, Snapshot } from '../../../inspect/protocol.ts';
 import { type PageServer, servePage } from '../../../inspect/servePage.ts';
 
-/** As the build leaves it. */
+/** Contents of the page as the build writes it. */
 const PAGE = '<!doctype html><script type="application/json" id="snapshot"><!--snapshot--></script><body></body>';
 
 export const emptySnapshot: Snapshot = {
@@ -32,7 +32,7 @@ export const emptySnapshot: Snapshot = {
   actors: [],
 };
 
-/** A live node that shows what a test says. */
+/** A live node that shows the test's snapshot. */
 export interface FakeLive extends LiveUpdates {
   shown: Snapshot;
   readonly followers: Set<(frame: Frame) => void>;
@@ -57,10 +57,10 @@ export function fakeLive(): FakeLive {
   return live;
 }
 
-/** Answers with what it was asked. */
+/** Returns a node that responds with the arguments of each call. */
 export function fakeInspected(live?: LiveUpdates): InspectedNode {
   const asked = async (...of: readonly unknown[]) =>
-    // The server passes it on as it is.
+    // The server passes the value on unchanged.
     ({ asked: of.map((each) => each ?? null) }) as never;
   return {
     ...(live ? { live } : {}),
@@ -80,7 +80,7 @@ type PageOptions = 'address' | 'token' | 'tls' | 'clock' | 'requestTimeoutMs';
 
 interface ServeOptions extends Partial<Pick<Parameters<typeof servePage>[0], PageOptions>> {
   readonly inspected?: InspectedNode | (() => Promise<InspectedNode>);
-  /** Whether the build has left a page. */
+  /** Whether the build has written a page. */
   readonly isBuilt?: boolean;
 }
 
@@ -107,7 +107,7 @@ afterEach(async () => {
   for (const end of open.splice(0).reverse()) await end();
 });
 
-/** Until the end of the test. */
+/** Serves the page until the end of the test. */
 export async function servedPage({
   inspected = fakeInspected(),
   isBuilt = true,
@@ -133,7 +133,7 @@ export async function servedPage({
   return { ...server, close, port, directory, get: (path, given) => ask(port, path, given) };
 }
 
-/** The path goes over the wire as it is. */
+/** Sends a request. The path is sent unchanged. */
 export function ask(port: number, path: string, { method = 'GET', headers = {} }: AskOptions = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const asked = request({ host: '127.0.0.1', port, path, method, headers, agent: false }, (response) => {
@@ -153,7 +153,7 @@ export function ask(port: number, path: string, { method = 'GET', headers = {} }
   });
 }
 
-/** Sends bytes, and resolves with all that come back until the connection ends. */
+/** Sends bytes. Resolves with everything that is received until the connection closes. */
 export function sendBytes(port: number, text: string): Promise<string> {
   return new Promise((resolve) => {
     let answer = '';
@@ -162,13 +162,13 @@ export function sendBytes(port: number, text: string): Promise<string> {
     connection.on('data', (part: string) => {
       answer += part;
     });
-    // It ends with what has come.
+    // The `close` event resolves with what has arrived so far.
     connection.on('error', () => {});
     connection.on('close', () => resolve(answer));
   });
 }
 
-/** What a browser sends to open a WebSocket. */
+/** Returns the request by which a browser opens a WebSocket. */
 export const upgradeOf = (port: number, path: string, headers: Readonly<Record<string, string>> = {}): string =>
   [
     `GET ${path} HTTP/1.1`,
@@ -183,7 +183,6 @@ export const upgradeOf = (port: number, path: string, headers: Readonly<Record<s
     '\r\n',
   ].join('\r\n');
 
-/** Waits for a condition. */
 export async function until(condition: () => boolean): Promise<void> {
   const deadline = Date.now() + 20_000;
   while (!condition()) {

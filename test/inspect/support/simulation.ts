@@ -1,4 +1,4 @@
-/** A simulated node as its page shows it: recorded, with an audience, and the parts of the page over both. */
+/** A recorded simulated node with observers, and the parts of the page that show it. */
 
 import { createEventRecorder, type EventRecorder } from '../../../actors/events/eventRecorder.ts';
 import type { Redaction } from '../../../actors/replay/redaction.ts';
@@ -19,7 +19,7 @@ import { createAgentPort } from '../../../node/start/agentPort.ts';
 import type { AgentPort } from '../../../socket/agent.ts';
 import { MACHINES, type Recorded, type RecordedOptions, recordedNode } from '../../recording/recorded.ts';
 
-/** What the page has of the present agent. */
+/** The parts of the page that show the current agent. */
 interface PageParts {
   readonly agent: InspectedAgent & AgentPort;
   readonly audience: Audience;
@@ -30,12 +30,12 @@ interface PageParts {
 
 export interface Simulation extends Recorded {
   readonly past: Past;
-  /** How many look on at the present agent. */
+  /** Returns the number of observers of the current agent. */
   readonly observers: () => number;
   readonly redaction: () => Redaction;
-  /** Of the present agent. */
+  /** Returns the parts of the page for the current agent. */
   readonly page: () => PageParts;
-  /** The present agent as it is now, whoever follows it. */
+  /** Returns the current snapshot of the current agent. */
   readonly now: () => Snapshot;
 }
 
@@ -52,7 +52,7 @@ export async function simulation(options: RecordedOptions = {}): Promise<Simulat
   const recorded: Recorded = await recordedNode({
     ...options,
     watch: (redaction) => {
-      const audience = counted(createAudience(redaction.redact), (change) => {
+      const audience = withCount(createAudience(redaction.redact), (change) => {
         count += change;
       });
       const events = createEventRecorder('node-1', () => recorded.node.clock.now());
@@ -81,7 +81,7 @@ export async function simulation(options: RecordedOptions = {}): Promise<Simulat
       now: () => partsOf(present()).view.snapshot(),
     },
     Object.getOwnPropertyDescriptors(recorded),
-    // All of both.
+    // The object has the properties of both.
   ) as Simulation;
 }
 
@@ -95,7 +95,7 @@ function pageParts(recorded: Recorded, { audience, events, redaction }: Life, re
       isSimulated: true,
       cri: inProcessCri(node.runtime),
       config: { ...configOf(node.path('root')), podLogsDirectory: node.path('logs', 'pods') },
-      // A root directory that is never lost.
+      // The agent never loses its root directory.
       root: { findLostRoot: () => undefined } as Parameters<typeof createAgentPort>[0]['root'],
       nodeObject: (): NodeObject => {
         throw new Error('the page does not show it');
@@ -147,7 +147,7 @@ const configOf = (rootDirectory: string) =>
     defaults: { hostname: 'node-1', addresses: ['192.0.2.1'], rootDirectory, podLogsDirectory: rootDirectory },
   });
 
-/** What has happened is read, too. */
+/** Wraps the past so that the recorder is flushed before each read. */
 function flushed(recorded: Recorded, past: Past): Past {
   const after =
     <A extends readonly unknown[], T>(ask: (...args: A) => Promise<T>) =>
@@ -168,8 +168,8 @@ function flushed(recorded: Recorded, past: Past): Past {
   };
 }
 
-/** The same audience, of which it is known how many are in it. */
-const counted = (audience: Audience, onChange: (change: number) => void): Audience => ({
+/** Wraps the audience so that changes of its size are reported. */
+const withCount = (audience: Audience, onChange: (change: number) => void): Audience => ({
   ...audience,
   add: (observer) => {
     const leave = audience.add(observer);

@@ -19,8 +19,8 @@ afterEach(() => {
 });
 afterAll(() => authority.remove());
 
-/** A server on loopback, with the connections that it has. */
-async function listening(server: Server) {
+/** Starts a server on loopback, and collects its connections. */
+async function listenOn(server: Server) {
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
     sockets.add(socket);
@@ -32,12 +32,12 @@ async function listening(server: Server) {
     for (const socket of sockets) socket.destroy();
     server.close();
   });
-  // Of a server on a port it is never a path.
+  // The address of a server that listens on a port is an AddressInfo.
   return { origin: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, sockets };
 }
-/** Takes connections, reads, and says nothing. */
-const mute = () => listening(createServer((socket) => socket.resume()));
-const secure = (options: TlsOptions) => listening(createTlsServer({ ...pair, ...options }));
+/** Starts a server that accepts connections and reads, but never responds. */
+const listenSilently = () => listenOn(createServer((socket) => socket.resume()));
+const secure = (options: TlsOptions) => listenOn(createTlsServer({ ...pair, ...options }));
 
 function dialing(origin: string, more: { readonly serverName?: string; readonly isInsecure?: boolean } = {}) {
   const [controller, clock] = [new AbortController(), new SimulatedClock()];
@@ -49,7 +49,7 @@ function dialing(origin: string, more: { readonly serverName?: string; readonly 
   );
   return { dialed, controller, clock };
 }
-/** Waits for a condition, for as long as a test may: connections are real. */
+/** Waits for a condition in real time, because the connections are real. */
 async function until(holds: () => boolean): Promise<void> {
   for (let tries = 0; tries < 1_000 && !holds(); tries += 1) await new Promise((done) => setTimeout(done, 5));
   expect(holds()).toBe(true);
@@ -74,7 +74,7 @@ test('reports a server that only supports HTTP/1.1, and closes the connection', 
 
 test('reports a server without TLS', async () => {
   const server = createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
-  const { origin } = await listening(server);
+  const { origin } = await listenOn(server);
   await expect(dialing(origin).dialed).rejects.toThrow(`${origin} does not speak TLS: `);
 });
 
@@ -88,7 +88,7 @@ test('reports other OpenSSL errors without source locations', async () => {
 });
 
 test('dialing stops after 30 s on a silent server, and immediately if the server closes the connection', async () => {
-  const { origin, sockets } = await mute();
+  const { origin, sockets } = await listenSilently();
   const { dialed, clock } = dialing(origin);
   await until(() => sockets.size === 1);
   await clock.advance(29_999);
@@ -104,7 +104,7 @@ test('dialing stops after 30 s on a silent server, and immediately if the server
 });
 
 test('rejects immediately on cancellation and closes the connection', async () => {
-  const { origin, sockets } = await mute();
+  const { origin, sockets } = await listenSilently();
   const { dialed, controller } = dialing(origin);
   await until(() => sockets.size === 1);
   controller.abort(new Error('enough'));

@@ -25,7 +25,7 @@ test.each([10, 1])(
       stream.end();
     });
     await once(server.listen(0, '127.0.0.1'), 'listening');
-    // Of a server on a port it is never a path.
+    // The address of a server that listens on a port is an AddressInfo.
     const { port } = server.address() as AddressInfo;
     const credentials = {
       context: async () => createSecureContext({ ca: authority.cert }),
@@ -38,7 +38,7 @@ test.each([10, 1])(
     for (let count = 0; count < 5; count += 1)
       for await (const _ of await client.watch('/api/v1/pods?watch=true', { signal }))
         throw new Error('it tells nothing');
-    // One whose watch ends just now may not be seen to be free yet.
+    // A connection whose watch has just ended may not be known to be free yet.
     expect(connections).toBeLessThanOrEqual(2);
     transport.close();
     server.close();

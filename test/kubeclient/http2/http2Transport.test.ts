@@ -1,4 +1,4 @@
-/** Requests to the test API server over real connections; what a broken server does is a socket's of the test. */
+/** Requests to the test API server over real connections. Broken servers are simulated with sockets of the test. */
 import { once } from 'node:events';
 import { constants, createSecureServer, type ServerHttp2Stream } from 'node:http2';
 import { type AddressInfo, createServer } from 'node:net';
@@ -20,7 +20,7 @@ import { Authority } from '../../testing/apiserver/serving/certificates.ts';
 const CONFIG_MAP = { apiVersion: 'v1', kind: 'ConfigMap' };
 const CONFIG_MAP_LIST = toListType(CONFIG_MAP);
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
-/** A server that allows so many leaves two of them to watches. */
+/** Stream limit of the server. With this limit, two streams of a connection remain for watches. */
 const STREAMS = 12;
 const tokens = new Map([['secret', { name: 'admin', groups: ['system:masters'] }]]);
 const signal = new AbortController().signal;
@@ -78,8 +78,8 @@ function client(port: number, more: Given = {}, clock: Clock = systemClock): Kub
   return new KubeClient({ transport, clock, userAgent: 'statelet/test' });
 }
 
-/** A server that takes connections, and says nothing; its port. */
-async function mute(secure: boolean): Promise<number> {
+/** Starts a server that accepts connections but never responds. Returns its port. */
+async function serveSilently(secure: boolean): Promise<number> {
   const server = secure ? createTlsServer({ ...pair, ALPNProtocols: ['h2'] }) : createServer();
   const sockets: { destroy(): void }[] = [];
   server.on(secure ? 'secureConnection' : 'connection', (socket: { destroy(): void }) => {
@@ -90,7 +90,7 @@ async function mute(secure: boolean): Promise<number> {
     for (const socket of sockets) socket.destroy();
     server.close();
   });
-  // Of a server on a port it is never a path.
+  // The address of a server that listens on a port is an AddressInfo.
   return (server.address() as AddressInfo).port;
 }
 
@@ -163,7 +163,7 @@ describe('a server that responds', () => {
     await expect(kube.get(CONFIG_MAPS, { type: CONFIG_MAP_LIST, signal })).rejects.toThrow(
       /ECONNREFUSED|closed the connection/,
     );
-    // Who asks tells by the code that nobody is there.
+    // Callers recognize by the code that no server listens.
     await expect(kube.get(CONFIG_MAPS, { type: CONFIG_MAP_LIST, signal })).rejects.toMatchObject({
       code: 'ECONNREFUSED',
       message: expect.stringMatching(/^connect ECONNREFUSED /),
@@ -189,13 +189,13 @@ describe('a server that does not respond', () => {
 
   test('is abandoned after 30 s of silence and 15 s without a response to a ping', async () => {
     const clock = new SimulatedClock();
-    const asked = client(await mute(true), {}, clock).get(CONFIG_MAPS, {
+    const asked = client(await serveSilently(true), {}, clock).get(CONFIG_MAPS, {
       type: CONFIG_MAP_LIST,
       signal,
       timeoutMs: 600_000,
     });
     const failed = expect(asked).rejects.toThrow('no answer to a ping within 15s');
-    await connected();
+    await waitForConnection();
     await clock.advance(30_000);
     await clock.advance(15_000);
     await failed;
@@ -203,13 +203,13 @@ describe('a server that does not respond', () => {
 
   test('is abandoned after the same time if the clock is set back meanwhile', async () => {
     const clock = new SettableClock();
-    const asked = client(await mute(true), {}, clock).get(CONFIG_MAPS, {
+    const asked = client(await serveSilently(true), {}, clock).get(CONFIG_MAPS, {
       type: CONFIG_MAP_LIST,
       signal,
       timeoutMs: 600_000,
     });
     const failed = expect(asked).rejects.toThrow('no answer to a ping within 15s');
-    await connected();
+    await waitForConnection();
     clock.set(-3_600_000);
     await clock.advance(45_000);
     await failed;
@@ -217,13 +217,13 @@ describe('a server that does not respond', () => {
 
   test('is abandoned if there is no connection within 30 s', async () => {
     const clock = new SimulatedClock();
-    const asked = client(await mute(false), {}, clock).get(CONFIG_MAPS, {
+    const asked = client(await serveSilently(false), {}, clock).get(CONFIG_MAPS, {
       type: CONFIG_MAP_LIST,
       signal,
       timeoutMs: 600_000,
     });
     const failed = expect(asked).rejects.toThrow('no connection within 30s');
-    await connected();
+    await waitForConnection();
     await clock.advance(30_000);
     await failed;
   });
@@ -287,10 +287,10 @@ describe('a cancelled request', () => {
   });
 
   test.each([false, true])('is rejected immediately while the server is silent (TLS: %s)', async (isSecure) => {
-    const transport = transportTo(await mute(isSecure));
+    const transport = transportTo(await serveSilently(isSecure));
     const controller = new AbortController();
     const asked = transport.send(GET, controller);
-    await connected();
+    await waitForConnection();
     controller.abort(new Error('enough'));
     await expect(asked).rejects.toThrow('enough');
   });
@@ -323,7 +323,7 @@ describe('a cancelled request', () => {
     });
     await once(server.listen(0, '127.0.0.1'), 'listening');
     cleanUps.push(() => server.close());
-    // Of a server on a port it is never a path.
+    // The address of a server that listens on a port is an AddressInfo.
     const transport = transportTo((server.address() as AddressInfo).port);
     for (const end of ['reset', 'close'] as const) {
       const asked = transport.send(GET, { signal });
@@ -337,8 +337,8 @@ describe('a cancelled request', () => {
   });
 });
 
-/** Gives a real connection the time to be made. */
-const connected = () => new Promise((done) => setTimeout(done, 300));
+/** Waits long enough for a real connection to be established. */
+const waitForConnection = () => new Promise((done) => setTimeout(done, 300));
 
 test('a server that sends GOAWAY without closing the connection is contacted again', async () => {
   const server = createSecureServer(pair);
@@ -355,10 +355,10 @@ test('a server that sends GOAWAY without closing the connection is contacted aga
     server.close();
   });
   const clock = new SimulatedClock();
-  // Of a server on a port it is never a path.
+  // The address of a server that listens on a port is an AddressInfo.
   const kube = client((server.address() as AddressInfo).port, {}, clock);
   expect(await kube.get('/answer', { type: CONFIG_MAP, signal })).toEqual(CONFIG_MAP);
-  // Nobody asks by a ping whether what was left lives: that would end the process.
+  // The abandoned connection must not be pinged, because that would end the process.
   for (let second = 0; second < 60; second += 1) {
     await clock.advance(1_000);
     await pause(5);
@@ -367,7 +367,10 @@ test('a server that sends GOAWAY without closing the connection is contacted aga
   expect(sockets).toHaveLength(2);
 });
 
-/** A server that refuses so many requests before it answers one; gives its port, and how many it was asked. */
+/**
+ * Starts a server that refuses this number of requests before it responds to one. Returns a client and the received
+ * requests.
+ */
 async function refusing(times: number, refuse: (stream: ServerHttp2Stream) => void) {
   const server = createSecureServer(pair);
   const asked: string[] = [];
@@ -381,12 +384,12 @@ async function refusing(times: number, refuse: (stream: ServerHttp2Stream) => vo
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   cleanUps.push(() => server.close());
-  // Of a server on a port it is never a path.
+  // The address of a server that listens on a port is an AddressInfo.
   const { port } = server.address() as AddressInfo;
   return { asked, kube: client(port, {}, new SimulatedClock()) };
 }
 
-/** It has dealt with the request before this one, and not with this one. */
+/** Sends GOAWAY with the stream of the previous request as the last one that the server processed. */
 const goAway = (stream: ServerHttp2Stream) => stream.session?.goaway(0, Number(stream.id) - 2);
 const refuseStream = (stream: ServerHttp2Stream) => stream.close(constants.NGHTTP2_REFUSED_STREAM);
 

@@ -1,4 +1,4 @@
-/** Connections through proxies, at a server over TLS: the proxies are a few lines of a test. */
+/** Connections through proxies to a TLS server. The proxies are implemented in the test. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { createSecureContext, createServer as createTlsServer } from 'node:tls';
@@ -22,49 +22,55 @@ afterEach(() => {
 });
 afterAll(() => authority.remove());
 
-async function listening(server: Server): Promise<number> {
+async function listenOn(server: Server): Promise<number> {
   server.on('connection', (socket) => {
     socket.on('error', () => {});
     cleanUps.push(() => socket.destroy());
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   cleanUps.push(() => server.close());
-  // Of a server on a port it is never a path.
+  // The address of a server that listens on a port is an AddressInfo.
   return (server.address() as AddressInfo).port;
 }
 
 const apiServer = async () => {
-  port = await listening(createTlsServer({ ...pair, ALPNProtocols: ['h2'] }));
+  port = await listenOn(createTlsServer({ ...pair, ALPNProtocols: ['h2'] }));
 };
 
-/** Passes on what follows the first words. */
-function lead(socket: Socket, to: number): void {
+/** Forwards the rest of the connection to a port. */
+function forward(socket: Socket, to: number): void {
   const there = connect(to, '127.0.0.1');
   there.on('error', () => socket.destroy());
   socket.pipe(there).pipe(socket);
   cleanUps.push(() => there.destroy());
 }
 
-/** Keeps what each connection said first; answers with `answer`, and leads on where that is good. */
+/**
+ * Returns a handler that records the first data of each connection, sends `answer`, and forwards the connection if the
+ * answer is a success.
+ */
 function httpProxy(heads: string[], answer = 'HTTP/1.1 200 Connection established\r\n\r\n') {
   return (socket: Socket) =>
     void socket.once('data', (head) => {
       heads.push(String(head));
       socket.write(answer);
-      if (answer.includes(' 200 ')) lead(socket, port);
+      if (answer.includes(' 200 ')) forward(socket, port);
     });
 }
 
-/** The answers to the steps of a client, in bytes; after the last it leads on. */
-function socksProxy(heard: number[][], ...answers: readonly (readonly number[])[]) {
+/**
+ * Returns a handler that sends these responses to the steps of a client, and forwards the connection after the last
+ * one.
+ */
+function socksProxy(receivedBytes: number[][], ...answers: readonly (readonly number[])[]) {
   return (socket: Socket) => {
     const left = [...answers];
     const onData = (data: Buffer) => {
-      heard.push([...data]);
+      receivedBytes.push([...data]);
       socket.write(Buffer.from(left.shift() ?? []));
       if (left.length > 0) return;
       socket.off('data', onData);
-      lead(socket, port);
+      forward(socket, port);
     };
     socket.on('data', onData);
   };
@@ -85,7 +91,7 @@ function dialed(proxy: string) {
 test('connects through CONNECT with a user and a password', async () => {
   await apiServer();
   const heads: string[] = [];
-  const proxy = await listening(createServer(httpProxy(heads)));
+  const proxy = await listenOn(createServer(httpProxy(heads)));
   expect((await dialed(`http://ann:p%40ss@127.0.0.1:${proxy}`).found).alpnProtocol).toBe('h2');
   const target = `127.0.0.1:${port}`;
   const basic = Buffer.from('ann:p@ss').toString('base64');
@@ -99,19 +105,19 @@ test('connects through SOCKS5 with and without a user', async () => {
   const [low, high] = [port & 0xff, port >> 8];
   const request = [5, 1, 0, 1, 127, 0, 0, 1, high, low];
   const granted = [5, 0, 0, 1, 0, 0, 0, 0, 0, 0];
-  const heard: number[][] = [];
-  const plain = await listening(createServer(socksProxy(heard, [5, 0], granted)));
+  const receivedBytes: number[][] = [];
+  const plain = await listenOn(createServer(socksProxy(receivedBytes, [5, 0], granted)));
   expect((await dialed(`socks5://127.0.0.1:${plain}`).found).authorized).toBe(true);
-  expect(heard).toEqual([[5, 1, 0], request]);
-  heard.length = 0;
-  const byName = await listening(createServer(socksProxy(heard, [5, 2], [1, 0], [5, 0, 0, 3, 1, 97, 0, 0])));
+  expect(receivedBytes).toEqual([[5, 1, 0], request]);
+  receivedBytes.length = 0;
+  const byName = await listenOn(createServer(socksProxy(receivedBytes, [5, 2], [1, 0], [5, 0, 0, 3, 1, 97, 0, 0])));
   expect((await dialed(`socks5://ab:c@127.0.0.1:${byName}`).found).authorized).toBe(true);
-  expect(heard).toEqual([[5, 2, 0, 2], [1, 2, 97, 98, 1, 99], request]);
+  expect(receivedBytes).toEqual([[5, 2, 0, 2], [1, 2, 97, 98, 1, 99], request]);
 });
 
 test('a TLS proxy must have a certificate that the host trusts', async () => {
   await apiServer();
-  const proxy = await listening(createTlsServer(pair, httpProxy([])));
+  const proxy = await listenOn(createTlsServer(pair, httpProxy([])));
   await expect(dialed(`https://127.0.0.1:${proxy}`).found).rejects.toThrow(
     `the proxy 127.0.0.1:${proxy}: unable to verify the first certificate`,
   );
@@ -126,7 +132,7 @@ test.each([
   ['x'.repeat(20_000), /it does not speak HTTP$/],
 ])('an error response of an HTTP proxy is reported without the password', async (answer, said) => {
   await apiServer();
-  const proxy = await listening(createServer(httpProxy([], answer)));
+  const proxy = await listenOn(createServer(httpProxy([], answer)));
   await expect(dialed(`http://ann:SECRET@127.0.0.1:${proxy}`).found).rejects.toThrow(said);
 });
 
@@ -156,12 +162,12 @@ test.each([
   ],
 ])('a rejection by a SOCKS proxy is reported: %j', async (answers, said) => {
   await apiServer();
-  const proxy = await listening(createServer(socksProxy([], ...answers)));
+  const proxy = await listenOn(createServer(socksProxy([], ...answers)));
   await expect(dialed(`socks5://a:b@127.0.0.1:${proxy}`).found).rejects.toThrow(`: ${said}`);
 });
 
 test('reports a proxy that is down, closes or is silent, and rejects immediately on cancellation', async () => {
-  const gone = await listening(createServer((socket) => socket.destroy()));
+  const gone = await listenOn(createServer((socket) => socket.destroy()));
   const signal = new AbortController().signal;
   const target = { host: 'api.example', port: 443 };
   await expect(openTunnel(new URL(`http://127.0.0.1:${gone}`), target, signal)).rejects.toThrow(
@@ -170,7 +176,7 @@ test('reports a proxy that is down, closes or is silent, and rejects immediately
   await expect(openTunnel(new URL('http://127.0.0.1:1'), target, signal)).rejects.toThrow(
     'the proxy 127.0.0.1:1: connect ECONNREFUSED',
   );
-  const mute = await listening(createServer((socket) => void socket.resume()));
+  const mute = await listenOn(createServer((socket) => void socket.resume()));
   const { found, controller } = dialed(`http://127.0.0.1:${mute}`);
   await new Promise((done) => setTimeout(done, 50));
   controller.abort(new Error('enough'));

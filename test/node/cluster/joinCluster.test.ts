@@ -1,4 +1,4 @@
-/** A node's clients as they are made of a kubeconfig, at the test API server. */
+/** The clients of a node created from a kubeconfig, against the test API server. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -50,7 +50,7 @@ test('/configz contains no secret from the manifest URL in the file', () => {
   expect(all).toMatchObject({ staticPodURLHeader: { Authorization: ['<masked>'] } });
 });
 
-/** The fields that a kubelet 1.36 shows for an empty file, apart from those with a value of this node. */
+/** The fields that kubelet 1.36 shows for an empty file, except those whose values depend on the node. */
 const SHOWN_BY_DEFAULT = [
   'address apiVersion authentication authorization cgroupDriver cgroupsPerQOS configMapAndSecretChangeDetectionStrategy',
   'containerLogMaxFiles containerLogMaxSize containerLogMaxWorkers containerLogMonitorInterval containerRuntimeEndpoint',

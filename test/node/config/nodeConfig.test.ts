@@ -418,7 +418,7 @@ describe('C25: changes to the host', () => {
     });
   });
 
-  test('are made on other hosts only if the file requests them', () => {
+  test('apply to other hosts only if the file requests them', () => {
     expect(setupOf('', false)).toMatchObject({ kernelParameters: 'unchanged', createsUtilChains: false });
     expect(setupOf('protectKernelDefaults: false', false)).toMatchObject({ kernelParameters: 'set' });
     expect(setupOf('protectKernelDefaults: true', false)).toMatchObject({ kernelParameters: 'required' });

@@ -7,7 +7,7 @@ import { compileConfig } from '../../../node/config/nodeConfig.ts';
 
 const head = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' };
 
-/** The mistakes of a configuration; none when it is taken. */
+/** Returns the errors in a configuration; none if it is accepted. */
 function mistakesOf(text: string): string[] {
   try {
     parseConfigFile('/k', text);
@@ -101,7 +101,7 @@ describe('a configuration that a kubelet rejects is rejected', () => {
   });
 });
 
-/** Fields of every kind, all right. */
+/** A valid configuration with fields of every kind. */
 const whole = {
   ...head,
   maxPods: 5,
@@ -149,7 +149,7 @@ function placesIn(value: unknown, path: readonly string[] = []): (readonly strin
   return [path, ...inner];
 }
 
-/** A copy with something else at a place. */
+/** Returns a copy with a different value at a path. */
 function withAt(value: unknown, [step, ...rest]: readonly string[], other: unknown): unknown {
   if (step === undefined) return other;
   const copy = Array.isArray(value) ? [...value] : { ...(typeof value === 'object' ? value : {}) };
@@ -187,7 +187,7 @@ describe('any configuration is either accepted or its mistakes are reported', ()
         const text = JSON.stringify(value) ?? '';
         const mistakes = mistakesOf(text);
         for (const mistake of mistakes) expect(mistake.length).toBeLessThan(600);
-        // What is taken can be worked with.
+        // An accepted configuration can be compiled.
         if (mistakes.length === 0) compileConfig({ flags: readFlags({}), file: parseConfigFile('/k', text), defaults });
       }),
       { numRuns: 500 },

@@ -5,7 +5,7 @@ import { LastGood } from '../../../node/credentials/lastGood.ts';
 
 const PLACE = 'users: "node": tokenFile: /run/token';
 
-/** A token file whose text a test sets; an error is what its read fails with. */
+/** Returns a token file whose content the test sets. An error makes its reads fail. */
 function tokenFile(first: string | Error) {
   const file = { text: first, now: 0, reads: 0 };
   const problems: string[] = [];

@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
 
-/** A host with a plugin that is this script. */
+/** Creates a host with a plugin that runs this script. */
 async function withPlugin(script: string, over: object = {}) {
   const provider = { name: 'plugin', apiVersion: V1, matchImages: ['r.example'], defaultCacheDuration: '0s', ...over };
   const config = { apiVersion: 'kubelet.config.k8s.io/v1', kind: 'CredentialProviderConfig', providers: [provider] };

@@ -16,7 +16,7 @@ afterAll(() => rm(folder, { recursive: true }));
 const at = (name: string) => join(folder, name);
 const file = (path: string) => new CredentialFile({ path, errorPrefix: `client-key: ${path}` });
 
-test('a credential file is read as it is each time, without a byte order mark', async () => {
+test('a credential file is read each time, without its byte order mark', async () => {
   await writeFile(at('plain'), '\ufefffirst\r\n');
   const plain = file(at('plain'));
   expect(await plain.read()).toBe('first\r\n');
@@ -78,7 +78,7 @@ test('a file system that hangs times out, and is not read again until it respond
   await expect(slow.read()).rejects.toThrow(late);
   expect(looks).toBe(1);
   answer.resolve();
-  // The read that hung ends in its own time.
+  // The hanging read completes asynchronously.
   while ((await slow.read().catch(() => undefined)) === undefined) await pause(1);
   expect(await slow.read()).toBe('here');
 });

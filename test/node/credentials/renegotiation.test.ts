@@ -1,4 +1,4 @@
-/** A server that renegotiates TLS is refused by every client of the node that can refuse it, as by Go's. */
+/** Every client of the node that can reject TLS renegotiation does so, like Go's. */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Server, type TLSSocket } from 'node:tls';
@@ -27,7 +27,7 @@ beforeEach(async () => {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  // a TCP server has an address with a port
+  // The address of a server that listens on a port is an AddressInfo.
   ({ port } = server.address() as AddressInfo);
 });
 afterEach(() => {

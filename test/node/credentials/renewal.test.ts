@@ -1,4 +1,7 @@
-/** A node that begins without a certificate, at a test API server over TLS: all of it, in real time and short lives. */
+/**
+ * A node that starts without a certificate, against a test API server over TLS, in real time and with short-lived
+ * certificates.
+ */
 import { X509Certificate } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -88,10 +91,10 @@ interface Request {
   readonly spec: { readonly username: string; readonly signerName: string; readonly extra?: Record<string, string[]> };
 }
 
-/** In their order. */
+/** Returns the certificate signing requests in the order of their creation. */
 async function requests(): Promise<Request[]> {
   const { items } = await server.request('GET', REQUESTS);
-  // Each is a request.
+  // Each item is a signing request.
   const found = items as unknown as Request[];
   const at = ({ metadata }: Request) => Date.parse(metadata.creationTimestamp);
   return found.toSorted((a, b) => at(a) - at(b));
@@ -99,13 +102,13 @@ async function requests(): Promise<Request[]> {
 
 const isReady = async (): Promise<boolean> => {
   const found = await server.request('GET', NODE).catch(() => undefined);
-  // A Node has it.
+  // A Node has this status.
   const status = found?.status as { conditions?: { type: string; status: string }[] } | undefined;
   return status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false;
 };
 
 test('a node starts with its bootstrap kubeconfig, and renews its certificate while it runs', async () => {
-  // A tenth of it is all the time that the last renewal in time may take.
+  // A certificate is renewed at the latest when a tenth of its lifetime is left, i.e. one second.
   server.signing.lifeMs = 10_000;
   const { problems, stop, part } = await joined();
   await until(isReady);
@@ -115,7 +118,7 @@ test('a node starts with its bootstrap kubeconfig, and renews its certificate wh
   const [first, ...others] = await requests();
   expect(first?.spec.username).toBe(BOOTSTRAPPER.name);
   expect(others.every(({ spec }) => spec.username === 'system:node:node-1')).toBe(true);
-  // Each was asked for over a connection that showed the one before.
+  // Each request was sent over a connection with the previous certificate.
   const shown = others.map(({ spec }) => spec.extra?.['authentication.kubernetes.io/credential-id']?.[0]);
   expect(new Set(shown).size).toBe(others.length);
   expect(problems).toEqual([]);
@@ -139,7 +142,7 @@ test('a node whose certificate has expired continues, and bootstraps again', asy
   const before = (await requests()).length;
   server.signing.lifeMs = 60_000;
   server.signing.decide = () => 'approve';
-  // Somebody looks at what waits.
+  // Change a label of the pending request, as an administrator might.
   const [last] = (await requests()).slice(-1);
   await server.request(
     'PATCH',

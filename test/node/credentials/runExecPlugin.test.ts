@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 let count = 0;
-/** A shell script as a program. */
+/** Writes a shell script as an executable program. */
 async function program(script: string): Promise<string> {
   count += 1;
   const path = join(folder, `program-${count}`);

@@ -17,16 +17,16 @@ beforeAll(() => {
   authority.remove();
 });
 
-const made = (texts: { readonly ca?: string; readonly cert?: string; readonly key?: string }) =>
+const contextOf = (texts: { readonly ca?: string; readonly cert?: string; readonly key?: string }) =>
   tlsContext({
     ca: texts.ca === undefined ? undefined : { text: texts.ca, errorPrefix: 'CA' },
     cert: texts.cert === undefined ? undefined : { text: texts.cert, errorPrefix: 'CERT' },
     key: texts.key === undefined ? undefined : { text: texts.key, errorPrefix: 'KEY' },
   });
-/** What is wrong with them. */
-function wrong(texts: Parameters<typeof made>[0]): string {
+/** Returns the error for these credentials. */
+function errorOf(texts: Parameters<typeof contextOf>[0]): string {
   try {
-    made(texts);
+    contextOf(texts);
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
@@ -50,15 +50,17 @@ describe('valid credentials', () => {
         key: `-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n${pair.key}`,
       },
     ])
-      expect(made(texts).problems(Date.now())).toEqual([]);
+      expect(contextOf(texts).problems(Date.now())).toEqual([]);
   });
 
   test('may be a bundle with one valid certificate, and the invalid ones are reported', () => {
-    expect(made({ ca: `${BROKEN}${ca}` }).problems(Date.now())).toEqual(['CA: 1 of 2 certificates cannot be read']);
+    expect(contextOf({ ca: `${BROKEN}${ca}` }).problems(Date.now())).toEqual([
+      'CA: 1 of 2 certificates cannot be read',
+    ]);
   });
 
   test('may be a certificate that has expired or is not valid yet, which is reported because the clock may be wrong', () => {
-    const { problems } = made(pair);
+    const { problems } = contextOf(pair);
     const { validTo, validFrom } = new X509Certificate(pair.cert);
     expect(problems(Date.now() + 365 * DAY_MS)).toEqual([
       `CERT: the certificate expired on ${new Date(validTo).toISOString()}`,
@@ -69,33 +71,37 @@ describe('valid credentials', () => {
 
 describe('invalid credentials are reported in one sentence without their content', () => {
   test('in a bundle of authorities', () => {
-    expect(wrong({ ca: BROKEN })).toBe('CA: expected certificates in PEM, got one that cannot be read');
-    expect(wrong({ ca: pair.key })).toBe('CA: expected certificates in PEM, got PEM of PRIVATE KEY');
-    expect(wrong({ ca: '' })).toBe('CA: expected certificates in PEM, got nothing');
-    expect(wrong({ ca: derOf(ca) })).toMatch(/^CA: expected certificates in PEM, got binary data \(DER/);
+    expect(errorOf({ ca: BROKEN })).toBe('CA: expected certificates in PEM, got one that cannot be read');
+    expect(errorOf({ ca: pair.key })).toBe('CA: expected certificates in PEM, got PEM of PRIVATE KEY');
+    expect(errorOf({ ca: '' })).toBe('CA: expected certificates in PEM, got nothing');
+    expect(errorOf({ ca: derOf(ca) })).toMatch(/^CA: expected certificates in PEM, got binary data \(DER/);
   });
 
   test('in a certificate', () => {
-    expect(wrong({ ...pair, cert: BROKEN })).toBe('CERT: expected a certificate in PEM, got one that cannot be read');
-    expect(wrong({ ...pair, cert: pair.key })).toBe('CERT: expected a certificate in PEM, got PEM of PRIVATE KEY');
-    expect(wrong({ ...pair, cert: '<html>' })).toBe(
+    expect(errorOf({ ...pair, cert: BROKEN })).toBe('CERT: expected a certificate in PEM, got one that cannot be read');
+    expect(errorOf({ ...pair, cert: pair.key })).toBe('CERT: expected a certificate in PEM, got PEM of PRIVATE KEY');
+    expect(errorOf({ ...pair, cert: '<html>' })).toBe(
       'CERT: expected a certificate in PEM, got text without a PEM block',
     );
-    expect(wrong({ ...pair, cert: derOf(pair.cert) })).toMatch(/^CERT: expected a certificate in PEM, got binary data/);
+    expect(errorOf({ ...pair, cert: derOf(pair.cert) })).toMatch(
+      /^CERT: expected a certificate in PEM, got binary data/,
+    );
   });
 
   test('in a key', () => {
-    expect(wrong({ ...pair, key: BROKEN_KEY })).toBe('KEY: expected a private key in PEM, got one that cannot be read');
-    expect(wrong({ ...pair, key: pair.cert })).toBe('KEY: expected a private key in PEM, got PEM of CERTIFICATE');
-    expect(wrong({ ...pair, key: other.key })).toBe(
+    expect(errorOf({ ...pair, key: BROKEN_KEY })).toBe(
+      'KEY: expected a private key in PEM, got one that cannot be read',
+    );
+    expect(errorOf({ ...pair, key: pair.cert })).toBe('KEY: expected a private key in PEM, got PEM of CERTIFICATE');
+    expect(errorOf({ ...pair, key: other.key })).toBe(
       'KEY: expected the key of the client-certificate, got the key of a different certificate',
     );
     for (const type of ['pkcs8', 'sec1'] as const)
-      expect(wrong({ ...pair, key: encrypted(type) })).toBe(
+      expect(errorOf({ ...pair, key: encrypted(type) })).toBe(
         'KEY: expected a private key without a passphrase, got an encrypted one',
       );
     const { publicKey } = generateKeyPairSync('ed25519');
     const shared = publicKey.export({ type: 'spki', format: 'pem' }).toString();
-    expect(wrong({ ...pair, key: shared })).toBe('KEY: expected a private key in PEM, got PEM of PUBLIC KEY');
+    expect(errorOf({ ...pair, key: shared })).toBe('KEY: expected a private key in PEM, got PEM of PUBLIC KEY');
   });
 });

@@ -3,8 +3,8 @@ import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { AgentPlacement } from '../../../node/host/agentPlacement.ts';
 
-/** An agent that can be moved to another cgroup, with what it does about it. */
-function placed(kubeletCgroups?: string) {
+/** Creates an agent that can be moved to a different cgroup, and records its actions. */
+function createPlacement(kubeletCgroups?: string) {
   const clock = new SimulatedClock();
   const host = { cgroup: '/started', problem: undefined as string | Error | undefined };
   const done: string[] = [];
@@ -29,7 +29,7 @@ function placed(kubeletCgroups?: string) {
 }
 
 test('C43: an agent that was moved to a different cgroup returns to its own within a minute', async () => {
-  const { clock, host, placement, taken } = placed('/own');
+  const { clock, host, placement, taken } = createPlacement('/own');
   await placement.apply();
   expect(taken()).toEqual(['moved to /own', 'score -999']);
   const end = placement.repeat();
@@ -44,7 +44,7 @@ test('C43: an agent that was moved to a different cgroup returns to its own with
 });
 
 test('C43: an agent without its own cgroup sets its OOM score again every five minutes', async () => {
-  const { clock, placement, taken } = placed();
+  const { clock, placement, taken } = createPlacement();
   const end = placement.repeat();
   await clock.advance(299_999);
   expect(taken()).toEqual([]);
@@ -63,7 +63,7 @@ test('C43: the OOM score of this process is set', async () => {
 });
 
 test('a problem is logged once until it is solved', async () => {
-  const { clock, host, placement, taken } = placed('/own');
+  const { clock, host, placement, taken } = createPlacement('/own');
   host.problem = 'no cgroups here';
   const end = placement.repeat();
   await clock.advance(180_000);
@@ -78,7 +78,7 @@ test('a problem is logged once until it is solved', async () => {
 });
 
 test('a check that fails is logged, and the next one moves the agent', async () => {
-  const { clock, host, placement, taken } = placed('/own');
+  const { clock, host, placement, taken } = createPlacement('/own');
   host.problem = new Error('EMFILE: too many open files');
   const end = placement.repeat();
   await clock.advance(60_000);

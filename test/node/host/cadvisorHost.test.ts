@@ -1,4 +1,4 @@
-/** What /metrics/cadvisor tells of the host that the tests run on. */
+/** Host information in /metrics/cadvisor, on the host that runs the tests. */
 import { cpus } from 'node:os';
 import { expect, test } from '@jest/globals';
 import * as wire from '../../../cri/generated/runtime.ts';

@@ -51,7 +51,7 @@ test('a pod bridge is never the outgoing interface, and without a default route 
 test('C27: a node of a cluster has one address, unless two are configured', () => {
   const both = ['192.168.0.7', 'fd00::1'];
   const trackHost = () => () => both;
-  // The cluster's settings are not read.
+  // The settings of the cluster are not read.
   const cluster = {} as NonNullable<NodeConfig['cluster']>;
   const addressesOf = (config: Omit<Parameters<typeof nodeAddresses>[0], 'prefersIpv6'>, prefersIpv6 = false) => {
     const addresses = nodeAddresses({ ...config, prefersIpv6 }, { trackHost });

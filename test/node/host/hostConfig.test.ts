@@ -17,7 +17,7 @@ afterAll(async () => {
   rmSync(root, { recursive: true });
 });
 
-/** More CPUs than this process may use, so that they can only come from sysfs. */
+/** Exceeds the number of CPUs that this process may use, so that the number can only come from sysfs. */
 const CPU_COUNT = availableParallelism() + 3;
 
 /** Reads the configuration of an agent on the simulated runtime. */

@@ -6,7 +6,7 @@ import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import type { HostSetup } from '../../../node/config/nodeConfig.ts';
 import { setUpHost } from '../../../node/host/hostSetup.ts';
 
-/** A directory like /proc/sys. */
+/** A directory with the layout of /proc/sys. */
 let procSys: string;
 beforeEach(async () => {
   procSys = await mkdtemp(join(tmpdir(), 'statelet-sysctl-'));
@@ -26,7 +26,7 @@ async function setUp(settings: Partial<HostSetup>) {
     {
       logger: { info: record, warn: record },
       clock,
-      // The limits of the test's own process stay as they are.
+      // The limits of the test process itself stay unchanged.
       setFileLimit: async (limit) => (limit > 1_000 ? `it cannot be set to ${limit}` : undefined),
       procSys,
       runIptables: async (program, args) => void commands.push([program, ...args].join(' ')),

@@ -31,7 +31,7 @@ test('C33: a name may resolve to a new address, which is retained while the reso
     { resolve: () => answer(), interfaces },
   );
   const lookAgain = async () => {
-    // What was asked last comes back first.
+    // The lookup returns the previous result and starts a new one.
     await turn();
     look();
     await turn();

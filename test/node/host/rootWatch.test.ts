@@ -12,7 +12,7 @@ import { NOW, nodeView } from '../../kubernetes/views.ts';
 
 let directory: string;
 let watch: RootWatch;
-/** What the watch waits for: to be called is to have it look. */
+/** Timers of the watch. Calling one triggers a check. */
 let timers: (() => void)[];
 let lines: string[];
 let notes: EventMessage[];
@@ -44,13 +44,13 @@ afterEach(async () => {
 
 const look = () => timers.shift()?.();
 
-const told = (count: number) =>
+const awaitReports = (count: number) =>
   eventually(`it is told ${count} times`, () => notes.length + lines.length === count || undefined);
 
 test('a root directory that is removed is reported once in the log and as an event, and again once when it is restored', async () => {
   await rename(directory, `${directory}-away`);
   look();
-  await told(1);
+  await awaitReports(1);
   const line = notes[0]?.message ?? '';
   expect(line).toContain(`${directory}/statelet has been removed while the agent is running: `);
   expect(notes).toEqual([{ eventType: 'Warning', reason: 'RootDirectoryUnusable', message: line }]);
@@ -58,7 +58,7 @@ test('a root directory that is removed is reported once in the log and as an eve
   look();
   await rename(`${directory}-away`, directory);
   look();
-  await told(2);
+  await awaitReports(2);
   expect(lines[0]).toBe(`${directory}/statelet is usable again`);
   expect(watch.findLostRoot()).toBeUndefined();
 });
@@ -97,7 +97,7 @@ test('a file in place of the directory is reported', async () => {
   await rm(join(directory, 'statelet'), { recursive: true });
   await writeFile(join(directory, 'statelet'), '');
   look();
-  await told(1);
+  await awaitReports(1);
   expect(notes[0]?.message).toContain('/statelet is no longer a directory while the agent is running');
 });
 

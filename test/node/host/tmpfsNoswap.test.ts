@@ -54,7 +54,7 @@ describe('a tmpfs that is never swapped', () => {
   });
 
   withRoot('is really mounted for the trial', async () => {
-    // A trial on the kernel of this host agrees with the verdict by its version.
+    // The result of a real mount agrees with the one derived from the kernel version.
     const verdict = await supportsTmpfsNoswap({ directory });
     expect(await supportsTmpfsNoswap({ directory, kernelRelease: '5.0.0' })).toBe(verdict);
     expect(await readdir(directory)).toEqual([]);

@@ -5,7 +5,7 @@ import { logStatuses } from '../../../node/log/logStatuses.ts';
 import { type FakeAgent, fakeAgent } from '../../fakes/agent.ts';
 import { NOW, podView, type ShownPod, waiting } from '../../kubernetes/views.ts';
 
-/** The messages that are logged while a pod goes through these views. */
+/** Returns the messages that are logged for a pod that has these views one after the other. */
 function logOf(...views: ShownPod[]): string[] {
   return logWhile((agent) => {
     for (const view of views) agent.show(view);

@@ -8,7 +8,7 @@ const lineOf = (record: object): string =>
     `${JSON.stringify({ level: 'info', time: at.toISOString(), caller: 'statusLog.ts:40', ...record })}\n`,
   );
 
-/** The format as collectors of a kubelet's log parse it. */
+/** The format that parsers of the kubelet's log expect. */
 const KLOG = /^([IWEF])(\d\d)(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{6}) +(\d+) ([^ \]]+):(\d+)\] (.*)\n$/s;
 
 describe('a log line has the format of klog', () => {

@@ -8,7 +8,7 @@ import { podWith } from '../../fakes/pods.ts';
 
 type Parts = Parameters<typeof healthChecks>[0];
 
-/** The first check that fails, with its reason. */
+/** Returns the first check that fails, with its reason. */
 function failureOf(parts: Parts): string | undefined {
   for (const { name, runCheck } of healthChecks(parts)) {
     try {
@@ -22,7 +22,7 @@ function failureOf(parts: Parts): string | undefined {
 
 const config = { syncFrequencyMs: 60_000 };
 
-/** The failure of a node whose runtime has been like this for a while. */
+/** Returns the failure of a node whose runtime has been in this state for `ms`. */
 function failureAfter(ms: number, runtime: Partial<RuntimeHealth>, staleSince?: number): string | undefined {
   const clock = new SimulatedClock();
   const health = { since: clock.now() - ms, ready: false, name: '', version: '', ...runtime };

@@ -27,7 +27,7 @@ async function inspected(rootDirectory: string, flush?: () => Promise<void>, ove
     flags: {},
     defaults: { hostname: 'host', addresses: [], rootDirectory, podLogsDirectory: rootDirectory },
   });
-  // Of a recorder it only asks that it writes what it has.
+  // The page uses only the flush of a recorder.
   const flightRecorder =
     flush && ({ waitUntilWritten: flush } as Parameters<typeof createInspectedNode>[0]['flightRecorder']);
   return {
@@ -36,7 +36,7 @@ async function inspected(rootDirectory: string, flush?: () => Promise<void>, ove
   };
 }
 
-test('a node without a recording shows its present state, and reports that there is no recording of the past', async () => {
+test('a node without a recording shows its current state, and reports that the past was not recorded', async () => {
   const { agent, node } = await inspected('/nothing/here');
   expect(node.live?.snapshot()).toMatchObject({ mode: 'live', pods: [{ name: 'web-host', phase: 'Running' }] });
   expect(node.live?.snapshot()).not.toHaveProperty('recorded');
@@ -105,7 +105,7 @@ test('pending entries are written before a request for the recording is answered
   const { node } = await inspected(directory, async () => {
     written += 1;
   });
-  // It looks what there is to go back to.
+  // The page reads the recorded span when it starts.
   expect(written).toBe(1);
   await expect(node.rail()).rejects.toThrow(/^no recording can be read: .*there is no such recording/);
   expect(written).toBe(2);

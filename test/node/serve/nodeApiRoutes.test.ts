@@ -1,4 +1,4 @@
-/** Every path that a whole node serves, by the trees of its path table, to those who may and to all others. */
+/** Access to every path that a node serves, by the trees of its path table, for authorized and for all other users. */
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, type RequestOptions } from 'node:https';
@@ -13,7 +13,7 @@ import { asked, atEnd, servedNode } from '../../fakes/serving/servedNode.ts';
 
 const authority = new Authority();
 
-/** A certificate that was good in 2001. */
+/** Returns a certificate that expired in 2001. */
 function expired(): KeyPair {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const subject = {
@@ -38,7 +38,7 @@ const STRANGERS: Readonly<Record<string, RequestOptions>> = {
 const visitor = authority.issue({ name: 'mallory', groups: ['visitors'] });
 const operator = authority.issue({ name: 'alice', groups: ['operators'] });
 
-/** What a tree is asked for, where that is not the tree alone. */
+/** Path and query below a tree that a request needs, for trees that cannot be requested alone. */
 const BELOW: ReadonlyMap<string, string> = new Map([
   ['/containerLogs', '/default/web-node-1/main'],
   ['/exec', '/default/web-node-1/main?output=1&command=true'],
@@ -48,7 +48,7 @@ const BELOW: ReadonlyMap<string, string> = new Map([
   ['/checkpoint', '/default/web-node-1/main'],
   ['/stats', '/summary'],
 ]);
-/** Trees that a right of their own opens; all others are for those who may do anything there. */
+/** Trees with subresource permissions of their own. All others require the permission `proxy`. */
 const RIGHTS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ['/pods', ['pods', 'proxy']],
   ['/runningpods', ['pods', 'proxy']],
@@ -82,13 +82,13 @@ interface Row {
   readonly verb: string;
 }
 
-/** A node of a cluster, and a row for each method of each of its trees. */
-async function whole() {
+/** Creates a cluster node, and a row for each method of each of its trees. */
+async function serveWholeNode() {
   const place = mkdtempSync(join(tmpdir(), 'ca-'));
   atEnd(() => rmSync(place, { recursive: true, force: true }));
   writeFileSync(join(place, 'ca.crt'), authority.cert);
   const reviewer = new Reviewer();
-  // What it is asked are reviews alone.
+  // The node sends it only reviews.
   const reviewClient = reviewer as unknown as KubeClient;
   const { served } = await servedNode({
     cluster: { reviewClient, followServing: () => {} },
@@ -96,7 +96,7 @@ async function whole() {
   });
   const agents = new Map<unknown, Agent>();
   const ask = (path: string, method: string, who: RequestOptions, headers: Readonly<Record<string, string>> = {}) => {
-    // Whoever has no certificate is known by each request alone.
+    // Clients without a certificate share a connection, because each request is authenticated separately.
     const agent = agents.get(who.cert) ?? new Agent({ keepAlive: true, maxSockets: 4 });
     if (!agents.has(who.cert)) atEnd(() => agent.destroy());
     agents.set(who.cert, agent);
@@ -112,7 +112,7 @@ async function whole() {
   const rows = await Promise.all(
     trees.map(async (tree) => {
       const path = `${tree}${BELOW.get(tree) ?? ''}`;
-      // A directory has a slash behind it.
+      // A directory redirects to its path with a trailing slash.
       const { headers } = await ask(path, 'GET', operator);
       return VERBS.map(([method, verb]): Row => ({ tree, path: headers.location ?? path, method, verb }));
     }),
@@ -121,8 +121,8 @@ async function whole() {
 }
 
 test('C38: requests without credentials or with unverified ones are rejected', async () => {
-  const { rows, trees, reviewer, ask } = await whole();
-  // Those of today, so that none is lost; each that is new is in the rows by itself.
+  const { rows, trees, reviewer, ask } = await serveWholeNode();
+  // The trees that must not be lost. New ones are added to the rows automatically.
   for (const tree of ['/pods', '/logs', '/containerLogs', '/exec', '/attach', '/portForward', '/run', '/configz'])
     expect(trees).toContain(tree);
   const before = reviewer.count('SubjectAccessReview');
@@ -142,7 +142,7 @@ test('C38: requests without credentials or with unverified ones are rejected', a
 }, 120_000);
 
 test('C38: the error for a user without permissions names the required ones', async () => {
-  const { rows, reviewer, ask } = await whole();
+  const { rows, reviewer, ask } = await serveWholeNode();
   reviewer.allowed = ({ groups }) => groups.includes('operators');
   for (const { tree, path, method, verb } of rows) {
     const rights = rightsOf(tree).join(' ');
@@ -152,9 +152,9 @@ test('C38: the error for a user without permissions names the required ones', as
 }, 120_000);
 
 test('C38: each permission grants access to its own paths with its own verb, and no other permission or verb does', async () => {
-  const { rows, reviewer, ask } = await whole();
+  const { rows, reviewer, ask } = await serveWholeNode();
   let users = 0;
-  /** Somebody of whom nothing is known yet. */
+  /** Returns a user for whom nothing is cached yet. */
   const somebody = (): RequestOptions => {
     users += 1;
     reviewer.tokens.set(`token-${users}`, { username: `user-${users}` });
@@ -193,7 +193,7 @@ const ODD: readonly (readonly [path: string, code: number])[] = [
 ];
 
 test('an odd path exposes nothing, however a file system or a header would interpret it', async () => {
-  const { ask } = await whole();
+  const { ask } = await serveWholeNode();
   for (const [path, code] of ODD) {
     const answer = await ask(path, 'GET', operator);
     expect([path, answer.code]).toEqual([path, code]);

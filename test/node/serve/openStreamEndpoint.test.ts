@@ -15,7 +15,7 @@ const { pod } = seenPod(
       shell: running({ containerId: 'c-shell' }),
       slow: waiting(),
       over: exited(1),
-      // Its postStart hook runs.
+      // The postStart hook of this container is running.
       hooked: waiting(),
     },
     meta: { name: 'web-host', namespace: 'shop', uid: 'u' },
@@ -41,7 +41,7 @@ const request: StreamRequest = {
   tty: false,
 };
 
-/** What the runtime is asked, and what comes of it. */
+/** Returns the calls to the runtime, and the outcome. */
 async function place(asked: Partial<StreamRequest>, failure?: Error) {
   const calls: unknown[] = [];
   const answer = (call: string) => async (given: object) => {

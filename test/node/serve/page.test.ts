@@ -51,13 +51,13 @@ function started(
   return { clock, page, warnings, told, urls, made: () => made };
 }
 
-/** Another process that has a port. */
+/** Creates a server that occupies a port. */
 async function takenPort(): Promise<{ readonly port: number; readonly free: () => Promise<unknown> }> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const free = async () => server.listening && (await once(server.close(), 'close'));
   ends.push(free);
-  // One that listens on a port has an address.
+  // The address of a server that listens on a port is an AddressInfo.
   return { port: (server.address() as AddressInfo).port, free };
 }
 
@@ -117,7 +117,7 @@ test('a page for other hosts has TLS, a new token at each start, and the address
   await early.clock.advance(5_000);
   await until(() => early.clock.pending === 1);
   expect(early.warnings).toEqual([expect.stringContaining(tls.keyFile)]);
-  // Another reason is told of, too.
+  // A different reason is reported as well.
   await writeFile(tls.keyFile, 'no key');
   await early.clock.advance(5_000);
   await until(() => early.warnings.length === 2);
@@ -132,7 +132,7 @@ test('a page for other hosts has TLS, a new token at each start, and the address
   const [token, otherToken] = [url, otherUrl].map(({ searchParams }) => searchParams.get('token') ?? '');
   expect(token).toMatch(/^[\w-]{32}$/);
   expect(token).not.toBe(otherToken);
-  // Whoever reads the log is not to look.
+  // The log must not contain the token, because its readers may not be allowed to see the page.
   expect(early.told).toEqual([`the page is at ${url.origin}/`]);
   const codeOf = async (path: string) => {
     const asked = request({ host: '127.0.0.1', port: url.port, path, rejectUnauthorized: false, agent: false });

@@ -70,7 +70,7 @@ test('the socket of an agent that has exited is replaced', async () => {
   const left = createServer().listen(`${root}/other`);
   mkdirSync(dirname(socket));
   await eventually('it listens', () => existsSync(`${root}/other`) || undefined);
-  // Closing removes it by the name that it was made by.
+  // Closing the server removes only the name that it listened on, so this link remains.
   linkSync(`${root}/other`, socket);
   await new Promise((resolve) => left.close(resolve));
   expect([existsSync(socket), await isListening(socket)]).toEqual([true, false]);

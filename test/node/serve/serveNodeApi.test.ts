@@ -1,4 +1,4 @@
-/** The API of a whole node, simulated, to those who ask over TLS. */
+/** The API of a simulated node to clients over TLS. */
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { type RequestOptions, request } from 'node:https';
@@ -66,7 +66,7 @@ test('without an API server, the API serves clients with its token, and its cert
   const run = await asked(served.port(), '/run/default/web-node-1/main?cmd=echo%20hello', own({ method: 'POST' }));
   expect(run.code).toBe(200);
   expect(said.join()).not.toContain(token);
-  // There is nobody to ask.
+  // Without an API server no reviews are sent.
   expect(served.view()).toMatchObject({ port: served.port(), reviews: {} });
 }, 60_000);
 
@@ -140,7 +140,7 @@ test('health checks have their own port, and read-only data another one, if they
   expect(await get(readOnly, '/containerLogs/a/b/c')).toBe('405 Debug endpoints are disabled');
 }, 60_000);
 
-/** Writes the file of the node's own token. */
+/** Returns a function that writes the file of the node's own token. */
 const writeToken = (text: string) => (rootDirectory: string) => {
   mkdirSync(join(rootDirectory, 'statelet'));
   writeFileSync(join(rootDirectory, 'statelet', 'server-token'), text, { mode: 0o600 });

@@ -19,7 +19,7 @@ describe('C45: the environment variables of systemd', () => {
       { NOTIFY_SOCKET: '@n', WATCHDOG_USEC: '1000001', WATCHDOG_PID: '7' },
       { socket: '@n', watchdogMs: 1_000.001 },
     ],
-    // The watchdog is another's.
+    // The watchdog belongs to a different process.
     [{ NOTIFY_SOCKET: '@n', WATCHDOG_USEC: '1', WATCHDOG_PID: '8' }, { socket: '@n' }],
     [{ WATCHDOG_USEC: '30000000' }, { socket: undefined, watchdogMs: 30_000 }],
   ])('%o', (environment, wants) => expect(readNotifyOptions(environment, 7)).toEqual(wants));
@@ -49,7 +49,7 @@ async function listener(kind: 'path' | 'abstract') {
   return { name, ...heard };
 }
 
-function told(socket: string | undefined, checks: Parameters<typeof createSystemdNotifier>[1]['checks'] = []) {
+function startNotifier(socket: string | undefined, checks: Parameters<typeof createSystemdNotifier>[1]['checks'] = []) {
   const clock = new SimulatedClock();
   const said: string[] = [];
   const say = (...words: readonly unknown[]) => void said.push(String(words.at(-1)));
@@ -61,7 +61,7 @@ test.each(['path', 'abstract'] as const)(
   'systemd is notified of the start and the stop over a real datagram socket (%s)',
   async (kind) => {
     const { name, words } = await listener(kind);
-    const { systemd, said } = told(name);
+    const { systemd, said } = startNotifier(name);
     await systemd.ready();
     await eventually('the watchdog is fed at once', () => words()[1]);
     await systemd.stopping();
@@ -76,7 +76,7 @@ test('C45: the watchdog is notified at half its timeout unless the agent is unhe
   const runCheck = () => {
     if (trouble !== undefined) throw new Error(trouble);
   };
-  const { systemd, clock, said } = told(name, [{ name: 'syncloop', runCheck }]);
+  const { systemd, clock, said } = startNotifier(name, [{ name: 'syncloop', runCheck }]);
   await systemd.ready();
   const fed = (times: number) => eventually('it is fed', () => words().length === 1 + times || undefined);
   await fed(1);
@@ -89,7 +89,7 @@ test('C45: the watchdog is notified at half its timeout unless the agent is unhe
   expect(said).toEqual(['the watchdog of systemd is not notified, because the agent is unhealthy: syncloop: idle']);
   trouble = undefined;
   await clock.advance(10_000);
-  // One of the two times.
+  // The timer that was pending must have sent one more notification.
   await fed(3);
   await systemd.stopping();
   expect(clock.pending).toBe(0);
@@ -98,12 +98,12 @@ test('C45: the watchdog is notified at half its timeout unless the agent is unhe
 });
 
 test('a notification that cannot be sent is reported, and does not stop the agent', async () => {
-  const { systemd, said } = told('/nowhere/at/all');
+  const { systemd, said } = startNotifier('/nowhere/at/all');
   await systemd.ready();
   await systemd.stopping();
   expect(said[0]).toMatch(/^cannot notify systemd of READY=1: .*No such file or directory/);
   expect(said.at(-1)).toContain('cannot notify systemd of STOPPING=1');
-  const lacking = told(undefined);
+  const lacking = startNotifier(undefined);
   await lacking.systemd.ready();
   expect(lacking.said[0]).toBe('cannot notify systemd of READY=1: NOTIFY_SOCKET is not set');
   await lacking.systemd.stopping();

@@ -14,7 +14,7 @@ const observation = (mebibytes: number, at: number) => ({
   'memory.available': { available: mebibytes * MI, capacity: 1_000 * MI, at },
 });
 
-test('each threshold is a sentence about what is left, and when it is met at the present rate', () => {
+test('each threshold is a sentence about the remaining amount, and when it is met at the current rate', () => {
   expect(thresholdSentences([HARD, SOFT, PIDS], observation(400, 120_000), observation(500, 0))).toEqual([
     'memory.available: 400Mi of 1000Mi left, evicts below 100Mi; at the present rate in 6m',
     'memory.available: 400Mi of 1000Mi left, evicts below 20% (200Mi) for 90s; at the present rate in 3m59s',

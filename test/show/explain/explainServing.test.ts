@@ -93,6 +93,6 @@ test('the answer mentions an API that is not served and failing reviews', () => 
   });
   expect(explained(failing(NOW - 2_000)).answer).toContain('; it cannot ask who may use its API: :10250 is in use');
   expect(linesOf(failing(NOW - 2_000))[1]).toMatch(/failing +90s/);
-  // The last request was a while ago.
+  // The last request was more than a minute ago.
   expect(explained(failing(NOW - 61_000)).answer).toBe(explanation.answer);
 });

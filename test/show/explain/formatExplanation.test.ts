@@ -45,7 +45,7 @@ describe('the text', () => {
 
   test.each([60, 120])('is as wide as a terminal of %i columns', (width) => {
     const [, title = '', ...lines] = `\n${formatExplanation(explainPod(seenPod(wide), NOW), width)}`.split('\n');
-    // The namespace with the name is not split, like a path.
+    // The namespace and name are not split, and neither are paths.
     expect(title).toContain(`default/${long}`);
     expect(Math.max(...lines.map((line) => line.length))).toBe(width);
   });

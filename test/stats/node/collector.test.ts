@@ -199,7 +199,7 @@ test('if the runtime has never responded, a sample has the containers from the p
     ],
   };
   const metadata = { uid: 'uid-of-a', name: 'a', namespace: 'default' };
-  // As much of a pod as is looked at.
+  // The collector reads only these fields of a pod.
   const pods = [{ metadata, spec: { containers: [{ name: 'main', image: 'i:1' }] }, status }] as never;
   const { pods: found, failure } = await world.collector({ pods: () => pods }).sample('everything', signal);
   expect(failure).toBeDefined();

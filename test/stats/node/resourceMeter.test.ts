@@ -22,7 +22,7 @@ const fileSystem = (mountpoint: string): wire.FilesystemUsage => ({
   inodesUsed: { value: 1n },
 });
 
-/** A meter on a host with 100 MiB of memory, whose runtime has its file systems at these paths. */
+/** Creates a meter on a host with 100 MiB of memory, whose runtime has its file systems at these paths. */
 async function meter({ version = 'v2' as 'v1' | 'v2', images = ['/'], containers = [] as readonly string[] } = {}) {
   world = new StatsWorld(version);
   await world.node();
@@ -83,7 +83,8 @@ describe('C28: the resources of a node', () => {
       // The limit of kubepods is 64 MiB, of which 7 MiB are in use.
       expect(ofPods).toEqual({ available: 57 * MIB, capacity: 64 * MIB, at: clock.now() });
       expect(observations['pid.available']).toEqual({ available: 700, capacity: 1_000, at: clock.now() });
-      // A runtime that reports no file system for containers has them beside its images, with the time of its figures.
+      // If a runtime reports no file system for containers, they share that of the images, with the time of its
+      // figures.
       expect(observations['imagefs.available']?.at).toBe(5_000);
       expect(observations['containerfs.available']).toEqual(observations['imagefs.available']);
       expect(measuring.readMemory()).toEqual({ 'memory.available': memory, 'allocatableMemory.available': ofPods });
@@ -125,7 +126,7 @@ describe('C28: the resources of a node', () => {
 });
 
 describe('C28: the usage of pods', () => {
-  /** A meter of the pods `a`, whose log has 5,000 bytes, and `b`. */
+  /** Creates a meter of the pods `a`, whose log has 5,000 bytes, and `b`. */
   async function meterOfPods(version: 'v1' | 'v2' = 'v2') {
     const { meter: measuring, layout } = await meter({ version });
     await world.pod('a');

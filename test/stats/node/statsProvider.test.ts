@@ -45,7 +45,7 @@ async function given(
   return { provider, layout };
 }
 
-/** As whoever reads it has it. */
+/** Returns the summary as its readers parse it. */
 const read = (summary: Summary) => JSON.parse(JSON.stringify(summary));
 const fileSystem = (mountpoint: string, bytes: number) => ({
   timestamp: 1_000_000n,
@@ -82,7 +82,7 @@ test('C43: a summary has the fields of a kubelet in the same order', async () =>
   expect(pod.podRef).toEqual({ name: 'a', namespace: 'default', uid: 'uid-of-a' });
   const own = { rxBytes: 1, rxErrors: 2, txBytes: 3, txErrors: 4 };
   expect(pod.network).toEqual({ time: pod.cpu.time, name: 'eth0', ...own, interfaces: [{ name: 'eth0', ...own }] });
-  // Of another name none is the default.
+  // No interface with a different name is the default one.
   expect(node.network).toEqual({ time: node.cpu.time, name: '', interfaces: [{ name: 'ens3', ...own }] });
   expect(pod.process_stats).toEqual({ process_count: 2 });
   expect(world.simulation.runtime.container(container)).toBeDefined();

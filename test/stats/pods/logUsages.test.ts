@@ -23,7 +23,9 @@ const KIB = 1_024;
 const running = { running: { startedAt: '2026-05-04T12:00:00Z' } };
 const ended = { terminated: { exitCode: 0 } };
 
-/** With a container that runs and one that has ended, each with a log of 64 KiB and one of 8 that was set aside. */
+/**
+ * Creates a pod with a running and a terminated container. Each has a current log of 64 KiB and a rotated one of 8 KiB.
+ */
 function logged(name: string): Pod {
   const pod = podWith(name, { containers: [containerWith('main'), containerWith('done')] });
   const { uid, namespace } = pod.metadata;
@@ -49,7 +51,7 @@ test('the log usage of a container includes all its log files, but not the targe
   const [web, gone] = [logged('web'), logged('gone')];
   rmSync(layout.podLogDir({ ...gone.metadata }), { recursive: true });
   const { uid, namespace } = web.metadata;
-  // What a link leads to is somebody else's.
+  // The target of a symlink does not count, because it belongs to somebody else.
   const main = layout.containerLogDir(web.metadata, 'main');
   writeFileSync(join(root, 'large'), Buffer.alloc(1_024 * KIB));
   symlinkSync(join(root, 'large'), join(main, '1.log'));

@@ -37,7 +37,7 @@ const VOLUMES: readonly Volume[] = [
 ];
 const pluginOf = (volume: Volume) => volumePlugins.find(({ supportsVolume }) => supportsVolume(volume))?.name;
 
-/** A pod whose volumes are there, each with a file of 64 KiB. */
+/** Creates a pod whose volumes exist on disk, each with a file of 64 KiB. */
 function podOnDisk(name: string): Pod {
   const pod = podWith(name, { volumes: [...VOLUMES] });
   for (const volume of VOLUMES) {
@@ -56,7 +56,7 @@ interface Asked {
   readonly answer: (counted?: UsageResult) => void;
 }
 
-/** Counts what the test answers. */
+/** Creates volume usage whose measurements the test supplies. */
 function usage(pods: () => readonly Pod[], more: Partial<VolumeUsageOptions> = {}) {
   const asked: Asked[] = [];
   const measure: VolumeUsageOptions['measure'] = (paths, signal) =>
@@ -92,7 +92,7 @@ test('C43: a separate process measures the volumes of a pod, each with the size 
   await volumes.refresh();
   const { allVolumes, localVolumes } = volumes.volumesOf(pod.metadata.uid);
   expect(allVolumes.map(({ name }) => name)).toEqual(['data', 'memory', 'map', 'token']);
-  // What is in memory, and what is secret, takes nothing of the node's disk.
+  // Volumes in memory, and volumes of secrets, use none of the node's disk.
   expect(localVolumes.map(({ name }) => name)).toEqual(['data', 'map']);
   expect(Object.keys(JSON.parse(JSON.stringify(allVolumes[0])))).toEqual([
     'time',

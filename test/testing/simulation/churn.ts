@@ -1,10 +1,11 @@
 /**
- * A process of its own: pods come to a simulated node and go again, so many of them as the first argument says. Prints
- * which maps and sets of the agent have more in them in the end than after the first of the pods, each by the place in
- * the code where it was made. Needs `--expose-gc`: what nobody holds any more is not the agent's.
+ * Runs as a separate process. Creates pods on a simulated node and removes them again; the first argument is the number
+ * of pods. Prints the maps and sets of the agent that have more entries at the end than after the first pods, by the
+ * source location that created them. Needs `--expose-gc`, because collections that are no longer referenced must not
+ * count.
  */
 
-/** The number of pods that come and go at the same time. */
+/** Number of pods that are created and removed together. */
 const BATCH = 25;
 const { gc } = globalThis;
 if (gc === undefined) throw new Error('run it with --expose-gc');
@@ -13,24 +14,24 @@ interface Collection {
   readonly size: number;
 }
 
-/** What was made since then, as long as somebody holds it, and the place in the code. */
-let made: { readonly ref: WeakRef<Collection>; readonly place: string }[] = [];
+/** The maps and sets created so far that are still referenced, with the source location that created each of them. */
+let collections: { readonly ref: WeakRef<Collection>; readonly place: string }[] = [];
 const root = import.meta.dirname.slice(0, -'test/testing/simulation'.length);
 Error.stackTraceLimit = 1;
 
-/** Notes what was made, for whoever called its constructor. */
+/** Records a new collection, with the location at which its constructor was called. */
 function note(collection: Collection, by: new () => Collection): void {
   const here = { stack: '' };
   Error.captureStackTrace(here, by);
-  // Written out at once: until then a stack holds what it has come through.
-  made.push({ ref: new WeakRef(collection), place: here.stack });
+  // Read the stack now, because an unformatted stack retains the frames that it has captured.
+  collections.push({ ref: new WeakRef(collection), place: here.stack });
 }
 
 const placeOf = (stack: string): string =>
   (stack.split('\n')[1] ?? '').trim().replace(/^at /, '').replace('file://', '').replace(root, '');
 
-/** Who may use each image that is on the node: images stay when pods go. */
-const OF_IMAGES = /actors\/images\/pullRecords\.ts/;
+/** The records of who may use each image on the node grow with every pod, because images stay when pods are removed. */
+const IMAGE_RECORDS = /actors\/images\/pullRecords\.ts/;
 
 const isAgents = (place: string) => !/(^|[/(])(simulat(ed|ion)|node_modules)\/|\(?node:/.test(place);
 
@@ -47,11 +48,11 @@ globalThis.Set = class NotedSet<T> extends Set<T> {
   }
 };
 
-// What it loads is to find these.
+// Import these modules after the classes are replaced, so that they use the replacements.
 const { simulateNode } = await import('../../../testing/simulation/simulateNode.ts');
 const { container, manifest } = await import('../../../testing/simulation/stories/manifests.ts');
 
-/** A pod with a bit of everything that the agent keeps something of. */
+/** Returns a pod that uses most of the features for which the agent stores data. */
 function pod(name: string) {
   const handler = { exec: { command: ['true'] } };
   return manifest(name, {
@@ -81,22 +82,22 @@ async function churn(from: number, to: number): Promise<void> {
   await collected();
 }
 
-/** Forgets what nobody holds any more. */
+/** Collects garbage, and drops the collections that are no longer referenced. */
 async function collected(): Promise<void> {
-  // What was held by promises that are done is let go of in the next turn.
+  // Settled promises release what they reference in the next turn of the event loop.
   await new Promise((resolve) => setImmediate(resolve));
   gc?.();
-  made = made.filter(({ ref }) => ref.deref() !== undefined);
+  collections = collections.filter(({ ref }) => ref.deref() !== undefined);
 }
 
-/** How much is in what was made at each place of the agent, with how many were made there. */
+/** Returns the number of collections plus their entries, for each source location of the agent. */
 function sizes(): ReadonlyMap<string, number> {
   const counts: Record<string, number> = Object.create(null);
-  for (const { ref, place: stack } of made) {
+  for (const { ref, place: stack } of collections) {
     const place = placeOf(stack);
     if (isAgents(place)) counts[place] = (counts[place] ?? 0) + 1 + (ref.deref()?.size ?? 0);
   }
-  return new Map(Object.entries(counts).filter(([place]) => !OF_IMAGES.test(place)));
+  return new Map(Object.entries(counts).filter(([place]) => !IMAGE_RECORDS.test(place)));
 }
 
 const many = Number(process.argv[2]);

@@ -1,12 +1,13 @@
 /**
- * A process of its own: tells drawn stories while nothing of the host can be reached. The first is also
- * played again. Prints for each the digest of all that happened, and what was reached for.
+ * Runs as a separate process. Plays random stories while access to the host is blocked, and replays the first one.
+ * Prints, for each story, the digest of its trace and the attempts to access the host.
  */
-// It keeps its turn of the event loop, which is how a simulation lets everything happen that is ready.
+// This module must be loaded first: it saves the `setImmediate` of the real event loop, with which a simulation lets
+// pending callbacks run.
 import '../../../testing/simulation/run/schedule.ts';
 import { closeHost } from '../../support/closedHost.ts';
 
-// What it loads may keep what it finds: it is to find what can be closed.
+// Import these modules after `closedHost`, because a module may save references to globals when it is loaded.
 const { randomStory } = await import('../../../testing/simulation/stories/random/randomStory.ts');
 const { play } = await import('../../../testing/simulation/stories/play.ts');
 

@@ -1,4 +1,4 @@
-/** A volume that hangs when an agent adopts its pod: what can be seen of the pod meanwhile. */
+/** Reports about a pod while one of its volumes hangs when a new agent adopts it. */
 import { expect, test } from '@jest/globals';
 import { formatExplanation } from '../../../show/explain/formatExplanation.ts';
 import { PATHS } from '../../../testing/simulation/host/host.ts';

@@ -1,4 +1,7 @@
-/** What a program asks of a simulation that cannot be is said at once, and in words: nothing hangs, or seems to hold. */
+/**
+ * Invalid use of a simulation throws an error with a clear message immediately, instead of hanging or appearing to
+ * pass.
+ */
 import { describe, expect, test } from '@jest/globals';
 import type { Hooks, Invariant } from '../../../testing/simulation/invariants/invariant.ts';
 import { invariants } from '../../../testing/simulation/invariants/invariants.ts';
@@ -8,7 +11,7 @@ import { simulateNode } from '../../../testing/simulation/simulateNode.ts';
 import { manifest } from '../../../testing/simulation/stories/manifests.ts';
 import type { Action } from '../../../testing/simulation/stories/story.ts';
 
-/** Lets one pod run for a while. */
+/** Runs one pod for ten seconds. */
 async function run(options: Partial<SimulationOptions>) {
   const node = await simulateNode({ seed: 1, ...options });
   node.apply(manifest('web'));
@@ -16,7 +19,7 @@ async function run(options: Partial<SimulationOptions>) {
   return node;
 }
 
-/** What a program without types may give. */
+/** Stands for a value that a caller without type checking may pass. */
 const untyped = <T>(value: unknown): T => value as T;
 
 test.each([-1, 1.5, 2 ** 32, Number.NaN, '7', undefined])('%s is not a valid seed', async (seed) => {

@@ -1,6 +1,6 @@
 import type { Invariant } from '../../../testing/simulation/invariants/invariant.ts';
 
-/** Holds until a sandbox is made. */
+/** Is violated as soon as a sandbox is created. */
 export const noSandbox: Invariant = {
   number: 5,
   description: 'No sandbox is ever made.',

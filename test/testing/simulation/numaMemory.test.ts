@@ -82,7 +82,7 @@ test('memory of a pod that is removed while no agent runs is released', async ()
   expect(memoryNodes()).toEqual({ next: '0' });
 });
 
-test('memory of a pod of which nothing is left is released', async () => {
+test('the memory of a completely removed pod is released', async () => {
   const { node, memoryNodes } = await memoryStory('laptop');
   node.kill();
   const { memoryPolicy } = simulatedMemoryManager('laptop');

@@ -11,7 +11,7 @@ import { simulateNode } from '../../../testing/simulation/simulateNode.ts';
 import { container, manifest } from '../../../testing/simulation/stories/manifests.ts';
 import { planTargetedFaults } from '../../../testing/simulation/stories/variants/targetedFaults.ts';
 
-/** Every port but those of a cluster: one that is new has to be simulated, and to be told of here. */
+/** All ports except those of a cluster. A new port has to be simulated, and then listed here. */
 const PORTS: Readonly<
   Record<Exclude<PortName, ClaimPort | ClusterPort | MirrorPort | keyof CertificatePorts>, 'asked'>
 > = {
@@ -60,7 +60,9 @@ const PORTS: Readonly<
   restartRuntime: 'asked',
 };
 
-/** The disk is always short, so that unused images are removed and the usage of pods is measured. */
+/**
+ * The threshold always signals disk pressure, so that unused images are removed and the disk usage of pods is measured.
+ */
 const eviction = {
   thresholds: [{ signal: 'nodefs.available', value: '1Ti', graceMs: 45_000 }],
   transitionMs: 0,
@@ -72,7 +74,7 @@ const shutdown = { periods: [{ priority: 0, graceSeconds: 10 }] };
 /** A host with four CPUs, of which one is reserved. */
 const cpuManager = simulatedCpuManager('laptop');
 
-/** Soon there are dead containers to remove. */
+/** The short back-off soon leads to dead containers that need removal. */
 const crashLoop = { baseMs: 1_000, maxMs: 4_000 };
 
 const shell = (script: string) => ['sh', '-c', script];
@@ -94,7 +96,10 @@ const busy = manifest('busy', {
   volumes: [{ name: 'scratch', emptyDir: { medium: 'Memory' } }],
 });
 
-/** Resized where it runs when `cpu` changes; a helper that is taken out of it is removed. Another agent finds it unprobed. */
+/**
+ * Returns a pod that is resized in place when `cpu` changes. A helper that is left out is removed. The readiness probe
+ * starts so late that the next agent adopts the container before its first probe.
+ */
 function sized(cpu: string, ...helpers: readonly string[]) {
   const readinessProbe = { ...exec('true'), initialDelaySeconds: 70 };
   const main = container('main', { resources: { limits: { cpu } }, readinessProbe });

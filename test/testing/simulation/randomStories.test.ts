@@ -1,4 +1,4 @@
-/** Stories that nobody has told before: each run of the tests draws others. */
+/** Stories that were never played before: each test run draws different ones. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -7,7 +7,10 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { root } from '../../support/root.ts';
 
-/** About five seconds each. The last story is played to its end, and one that breaks an invariant is shrunk. */
+/**
+ * Minutes per soak, about five seconds. The last story is played to its end, and a story that violates an invariant is
+ * shrunk.
+ */
 const MINUTES = '0.08';
 const LIMIT_MS = 600_000;
 
@@ -26,24 +29,24 @@ test.each([
       '--minutes',
       MINUTES,
     ];
-    // What breaks an invariant is kept there, and told with its seed and its step.
+    // The soak saves a violation in its working directory, and prints its seed and its step.
     const cwd = await mkdtemp(join(tmpdir(), 'drawn-stories-'));
-    // A process of its own, where a simulation takes less than in the context of a test.
+    // Run as a separate process, because a simulation is faster outside Jest's context.
     const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'pipe', 'inherit'] });
-    let said = '';
+    let output = '';
     child.stdout.on('data', (data) => {
-      // At once: a process that crashes is to be told again, too.
-      if (said === '') process.stderr.write(`drawn stories: ${data}`);
-      said += data;
+      // Print the seed immediately, so that a run that crashes can be repeated as well.
+      if (output === '') process.stderr.write(`drawn stories: ${data}`);
+      output += data;
     });
     const [status] = await once(child, 'close');
-    const [, first] = /^seeds from (\d+)\n/.exec(said) ?? [];
-    const broken = /broken with seed (\d+)\n$/.exec(said)?.[1];
+    const [, first] = /^seeds from (\d+)\n/.exec(output) ?? [];
+    const broken = /broken with seed (\d+)\n$/.exec(output)?.[1];
     if (status !== 0)
       throw new Error(
-        `${said}kept in ${cwd}\ntell it again: npm run soak -- ${which.join('')} --seed ${broken ?? first}`,
+        `${output}kept in ${cwd}\ntell it again: npm run soak -- ${which.join('')} --seed ${broken ?? first}`,
       );
-    expect(said).toContain(`no violation with seeds ${first} to `);
+    expect(output).toContain(`no violation with seeds ${first} to `);
     await rm(cwd, { recursive: true });
   },
   LIMIT_MS,

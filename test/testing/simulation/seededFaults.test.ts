@@ -7,12 +7,15 @@ import { root } from '../../support/root.ts';
 
 const soak = join(root, 'scripts/soak.mjs');
 
-/** Each of these has to be found by the rule that it breaks, and not by what comes of that. */
+/**
+ * Numbers of the invariants that must detect these faults, because they state the violated rule and not a consequence
+ * of it.
+ */
 const BY_RULE = { init: 2, 'foreign-sandbox': 5 };
-/** The number of further seeded faults that a run of the tests draws. `npm run soak -- --faulty` tries all of them. */
+/** Number of further seeded faults that each test run draws. `npm run soak -- --faulty` tries all of them. */
 const DRAWN = 3;
 
-/** What does not find a fault that was put into the node on purpose would not find one that came by mistake either. */
+/** A simulation that misses a deliberate fault would miss an accidental one as well. */
 test('a simulation detects the faults that are seeded into the node', () => {
   const others = seededFaults.map(({ name }) => name).filter((name) => !(name in BY_RULE));
   const random = new Random(Math.floor(Math.random() * 2 ** 31));

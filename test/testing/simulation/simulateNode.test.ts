@@ -24,7 +24,7 @@ test('a seed always gives the same trace, byte for byte, and a different seed a 
   expect(await digestOf(8)).not.toBe(first);
 });
 
-/** The events of containers, as they are told and as what happens calls for. */
+/** Collects the recorded events of containers, and the events that are due for what happens in the runtime. */
 function toldAndDue() {
   const [told, due]: [string[], string[]] = [[], []];
   const reasons = new Map([
@@ -35,7 +35,7 @@ function toldAndDue() {
   const isMeant = (reason: string) => [...reasons.values()].includes(reason);
   const follow: Invariant['follow'] = ({ host }) => {
     const owe = (what: string, { podName, podUid, containerName }: SimulatedContainer) => {
-      // Other agents have pods of other names.
+      // Pods of other agents have different name suffixes.
       if (!reasons.has(what) || !podName.endsWith('-node-1')) return;
       due.push(`${reasons.get(what)} ${podUid} spec.containers{${containerName}}`);
     };

@@ -23,13 +23,13 @@ interface Place {
   readonly volume: string;
   readonly outside: string;
   readonly layout: Layout;
-  /** Mounts a part of the volume: gives where. */
+  /** Mounts a subpath of the volume. Returns the path of the mount. */
   readonly bind: (subPath: string, index?: number) => Promise<string>;
   readonly remove: () => Promise<void>;
   readonly mounted: () => Promise<string[]>;
 }
 
-/** A volume with a directory `inside` and a file `file`; a secret lies outside of it. */
+/** Defines a test with a volume that has a directory `inside` and a file `file`. A secret is outside of it. */
 function withVolume(name: string, story: (place: Place) => Promise<void>): void {
   withRoot(name, () =>
     inFolder(async (folder, layout) => {
@@ -121,7 +121,7 @@ describe('C26: paths outside the volume are rejected, and nothing is created the
   }
 });
 
-withVolume('a way through a file, and a volume that is not there, are refused', async ({ volume, bind, mounted }) => {
+withVolume('a path through a file and a missing volume are rejected', async ({ volume, bind, mounted }) => {
   await expect(bind('file/a')).rejects.toThrow();
   await rm(volume, { recursive: true });
   await expect(bind('inside')).rejects.toThrow();
@@ -136,7 +136,8 @@ withVolume(
     await writeFile(join(outside, 'deep', 'secret'), 'secret');
     await mkdir(join(volume, 'inside', 'deep'));
     await mkdir(join(volume, 'away'));
-    // Whatever has the name meanwhile is moved away, for good when it cannot come back.
+    // Replaces the directory by a symlink and back, as fast as possible. The directory is renamed to a new name each
+    // time, and stays there if it cannot be renamed back.
     const swap = `const { renameSync, symlinkSync, unlinkSync } = require('node:fs');
     const attempt = (act, ...names) => { try { act(...names); } catch {} };
     for (let time = 0; ; time += 1) {
@@ -149,9 +150,10 @@ withVolume(
     const ended = new Promise((resolve) => attacker.once('exit', resolve));
     const seen = { refused: 0, mounted: 0 };
     try {
-      // It takes a while to begin, and as long as it sleeps it harms nobody.
+      // The attacker takes a while to start, so the loop continues until both outcomes have been observed.
       for (let time = 0; time < 60 || (time < 500 && (seen.refused === 0 || seen.mounted === 0)); time += 1) {
-        // A path that exists, one that does not, one to be made: each has its own moment to be caught in.
+        // An existing path, a missing one, and the replaced directory itself, because a replacement interferes at a
+        // different step of each mount.
         const subPath = ['inside/deep', `inside/new-${time}`, 'inside'][time % 3] ?? '';
         const path = await bind(subPath, time).catch(() => undefined);
         if (path === undefined) seen.refused += 1;
@@ -171,33 +173,39 @@ withVolume(
   },
 );
 
-withVolume('C26: they are unmounted with the volume, also twice, and what they showed stays', async (place) => {
-  const { volume, layout, bind, remove, mounted } = place;
-  await bind('inside', 0);
-  await bind('file', 1);
-  await remove();
-  await remove();
-  expect(await mounted()).toEqual([]);
-  expect(await readdir(volume)).toEqual(['file', 'inside']);
-  await expect(stat(layout.volumeSubPathsDir('u1', 'data'))).rejects.toMatchObject({ code: 'ENOENT' });
-});
+withVolume(
+  'C26: subPath mounts are unmounted with the volume, idempotently, and their targets remain',
+  async (place) => {
+    const { volume, layout, bind, remove, mounted } = place;
+    await bind('inside', 0);
+    await bind('file', 1);
+    await remove();
+    await remove();
+    expect(await mounted()).toEqual([]);
+    expect(await readdir(volume)).toEqual(['file', 'inside']);
+    await expect(stat(layout.volumeSubPathsDir('u1', 'data'))).rejects.toMatchObject({ code: 'ENOENT' });
+  },
+);
 
-withVolume('C26: what somebody mounts within one is left alone, and in the way until it is gone', async (place) => {
-  const { volume, bind, remove, mounted } = place;
-  const [inside, inner] = [join(volume, 'inside'), join(volume, 'inside', 'inner')];
-  const tmpfs = (target: string) => mount({ source: 'tmpfs', type: 'tmpfs', options: [], target, signal });
-  await tmpfs(inside);
-  // What is mounted in it shows wherever it shows, and what is unmounted there is gone everywhere.
-  await execute('mount', ['--make-shared', inside]);
-  await mkdir(inner);
-  await bind('inside', 0);
-  await tmpfs(inner);
-  await expect(remove()).rejects.toMatchObject({ reason: 'FailedUnmount' });
-  expect((await findMountAt(inner, signal))?.type).toBe('tmpfs');
-  await unmount(inner, signal);
-  await remove();
-  expect(await mounted()).toEqual([]);
-});
+withVolume(
+  'C26: a mount that others made within a subPath is left alone, and blocks the removal until it is gone',
+  async (place) => {
+    const { volume, bind, remove, mounted } = place;
+    const [inside, inner] = [join(volume, 'inside'), join(volume, 'inside', 'inner')];
+    const tmpfs = (target: string) => mount({ source: 'tmpfs', type: 'tmpfs', options: [], target, signal });
+    await tmpfs(inside);
+    // A mount inside a shared mount propagates to all of its copies, and so does its removal.
+    await execute('mount', ['--make-shared', inside]);
+    await mkdir(inner);
+    await bind('inside', 0);
+    await tmpfs(inner);
+    await expect(remove()).rejects.toMatchObject({ reason: 'FailedUnmount' });
+    expect((await findMountAt(inner, signal))?.type).toBe('tmpfs');
+    await unmount(inner, signal);
+    await remove();
+    expect(await mounted()).toEqual([]);
+  },
+);
 
 withVolume(
   'C26: the subPath mounts of an orphaned pod are removed, and their targets remain',
@@ -224,7 +232,7 @@ withVolume(
     await expect(readFileWithin(volume, 'out', 100)).rejects.toThrow('leads outside the volume');
     await expect(readFileWithin(volume, 'inside', 100)).rejects.toThrow('inside is not a file');
     await expect(readFileWithin(volume, 'file', 3)).rejects.toThrow('file is larger than 3 bytes');
-    // Its size says nothing, as that of a file that somebody makes grow just now.
+    // The size of this file is reported as 0, as if it had grown since.
     await expect(readFileWithin('/proc', 'meminfo', 100)).rejects.toThrow('meminfo is larger than 100 bytes');
     expect(await readdir(volume)).not.toContain('none');
   },

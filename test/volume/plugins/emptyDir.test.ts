@@ -67,7 +67,7 @@ describe('on disk', () => {
     await inFolder(async (_folder, layout) => {
       const resources = { limits: { 'hugepages-3Mi': '3Mi' }, requests: { 'hugepages-3Mi': '3Mi' } };
       const containers = [{ name: 'main', image: 'busybox', resources }];
-      // No processor has pages of this size: the directory is made, and nothing can be mounted on it.
+      // No processor has pages of this size, so the directory is created but nothing can be mounted on it.
       await expect(mount(layout, { medium: 'HugePages' }, { containers })).rejects.toThrow();
       const hostPath = layout.volumeDir('u1', 'kubernetes.io/empty-dir', 'cache');
       await stat(hostPath);
@@ -89,7 +89,7 @@ describe('as root', () => {
     });
   });
 
-  withRoot('with an fsGroup one that was only half made before gets its group', async () => {
+  withRoot('with an fsGroup an incomplete directory gets its group', async () => {
     await inFolder(async (_folder, layout) => {
       const hostPath = layout.volumeDir('u1', 'kubernetes.io/empty-dir', 'cache');
       await mkdir(hostPath, { recursive: true, mode: 0o777 });
@@ -101,7 +101,7 @@ describe('as root', () => {
     });
   });
 
-  withRoot('in memory it is a tmpfs of its size, mounted once however often it is asked for', async () => {
+  withRoot('in memory it is a tmpfs of its size, which is mounted once however often it is requested', async () => {
     await inFolder(async (_folder, layout) => {
       const { hostPath } = await mount(layout, { medium: 'Memory', sizeLimit: '1Mi' });
       await writeFile(path.join(hostPath, 'file'), 'kept');
@@ -141,7 +141,7 @@ describe('as root', () => {
     });
   });
 
-  withRoot('in memory without any limit it is as large as what the node can give', async () => {
+  withRoot("in memory without any limit it has the size of the node's allocatable memory", async () => {
     await inFolder(async (_folder, layout) => {
       const { hostPath } = await mount(layout, { medium: 'Memory' });
       const { blocks, bsize } = await statfs(hostPath);
@@ -220,7 +220,7 @@ describe('as root', () => {
     });
   });
 
-  withRoot('what is mounted on it or in it by others is neither taken over nor deleted', async () => {
+  withRoot('mounts of others on it or in it are neither adopted nor deleted', async () => {
     await inFolder(async (folder, layout) => {
       const precious = path.join(folder, 'precious');
       await mkdir(precious);
@@ -243,7 +243,7 @@ describe('as root', () => {
     });
   });
 
-  withRoot('a volume in use cannot be unmounted: the failure says where, and a later try succeeds', async () => {
+  withRoot('a volume in use cannot be unmounted: the error names the path, and a later attempt succeeds', async () => {
     await inFolder(async (_folder, layout) => {
       const { hostPath } = await mount(layout, { medium: 'Memory', sizeLimit: '1Mi' });
       const user = execFile('sleep', ['60'], { cwd: hostPath });
@@ -256,7 +256,7 @@ describe('as root', () => {
     });
   });
 
-  withRoot('a mount that the caller gave up is not made', async () => {
+  withRoot('a mount that the caller aborted is not made', async () => {
     await inFolder(async (_folder, layout) => {
       const given = requestOf(layout, { name: 'cache', emptyDir: { medium: 'Memory' } });
       await expect(emptyDirPlugin.mount({ ...given, signal: AbortSignal.abort(new Error('gone')) })).rejects.toThrow(

@@ -60,7 +60,7 @@ test('an existing path of the right type is used, following links', async () => 
   });
 });
 
-withRoot('a block device is one, wherever its file lies', async () => {
+withRoot('a block device is accepted wherever its file is', async () => {
   await inFolder(async (folder, layout) => {
     const device = path.join(folder, 'device');
     await promisify(execFile)('mknod', [device, 'b', '7', '200']);

@@ -28,7 +28,7 @@ const projected = (...sources: Sources) => ({ projected: { defaultMode: 0o640, s
 describe('C37: a projected volume', () => {
   const token = { serviceAccountToken: { path: 'token', expirationSeconds: 600, audience: 'vault' } };
 
-  test('contains all its sources, of which later ones win, and the earliest renewal time', async () => {
+  test('contains all its sources, with precedence for later ones, and the earliest renewal time', async () => {
     const sources = projected(
       { configMap: { name: 'settings' } },
       { secret: { name: 'key' } },

@@ -34,27 +34,30 @@ for (const [kind, folder, volume] of [
   ['downwardAPI', 'kubernetes.io/downward-api', downward],
   ['projected', 'kubernetes.io/projected', projected],
 ] as const) {
-  withRoot(`${kind}: files of the pod in memory, each with its mode; what changes is written in place`, async () => {
-    await inFolder(async (_folder, layout) => {
-      const hostPath = await mountedAt(requestOf(layout, volume, labelled({ a: '1' })));
-      expect(hostPath).toBe(layout.volumeDir('u1', folder, 'info'));
-      expect(await findMountAt(hostPath, signal)).toMatchObject({ type: 'tmpfs' });
-      expect((await statfs(hostPath)).blocks).toBeGreaterThan(0);
-      const read = (file: string) => readFile(join(hostPath, file), 'utf8');
-      const mode = async (file: string) => (await stat(join(hostPath, file))).mode & 0o7777;
-      expect([await read('labels'), await read('secret/name')]).toEqual(['a="1"', 'web']);
-      expect([await mode('labels'), await mode('secret/name')]).toEqual([0o604, 0o400]);
-      await plugin(volume).mount(requestOf(layout, volume, labelled({ a: '2' })));
-      expect(await read('labels')).toBe('a="2"');
-      expect(await listMountsUnder(hostPath, signal)).toHaveLength(1);
-      await take(layout, volume);
-      await take(layout, volume);
-      await expect(stat(hostPath)).rejects.toMatchObject({ code: 'ENOENT' });
-    });
-  });
+  withRoot(
+    `${kind}: files of the pod are in memory, each with its mode, and changes are written in place`,
+    async () => {
+      await inFolder(async (_folder, layout) => {
+        const hostPath = await mountedAt(requestOf(layout, volume, labelled({ a: '1' })));
+        expect(hostPath).toBe(layout.volumeDir('u1', folder, 'info'));
+        expect(await findMountAt(hostPath, signal)).toMatchObject({ type: 'tmpfs' });
+        expect((await statfs(hostPath)).blocks).toBeGreaterThan(0);
+        const read = (file: string) => readFile(join(hostPath, file), 'utf8');
+        const mode = async (file: string) => (await stat(join(hostPath, file))).mode & 0o7777;
+        expect([await read('labels'), await read('secret/name')]).toEqual(['a="1"', 'web']);
+        expect([await mode('labels'), await mode('secret/name')]).toEqual([0o604, 0o400]);
+        await plugin(volume).mount(requestOf(layout, volume, labelled({ a: '2' })));
+        expect(await read('labels')).toBe('a="2"');
+        expect(await listMountsUnder(hostPath, signal)).toHaveLength(1);
+        await take(layout, volume);
+        await take(layout, volume);
+        await expect(stat(hostPath)).rejects.toMatchObject({ code: 'ENOENT' });
+      });
+    },
+  );
 }
 
-withRoot('with an fsGroup the group may read the files, also the ones that came later', async () => {
+withRoot('with an fsGroup the group may read the files, including those added later', async () => {
   await inFolder(async (_folder, layout) => {
     const spec = { securityContext: { fsGroup: 4711 } };
     for (const version of ['1', '2']) {
@@ -81,7 +84,7 @@ for (const [kind, folder, source] of [
   ['configMap', 'kubernetes.io/configmap', { configMap: { name: 'settings', optional: true } }],
   ['secret', 'kubernetes.io/secret', { secret: { secretName: 'key', optional: true } }],
 ] as const) {
-  withRoot(`${kind}: an optional one is empty, and taken away again`, async () => {
+  withRoot(`${kind}: an optional volume is empty, and is removed again`, async () => {
     await inFolder(async (_folder, layout) => {
       const volume: Volume = { name: 'extra', ...source };
       for (const _again of [1, 2]) {

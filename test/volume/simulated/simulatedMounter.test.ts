@@ -13,13 +13,13 @@ import { inFolder, signal, withRoot } from '../onDisk.ts';
 interface Place {
   readonly mounter: Mounter;
   readonly files: FileSystem;
-  /** A path in the folder of the story. */
+  /** Returns a path in the directory of the story. */
   readonly at: (path: string) => string;
 }
 
 type Story = (place: Place) => Promise<readonly unknown[]>;
 
-/** A volume with a directory and a file; a secret lies outside of it, to which links lead. */
+/** Creates a volume with a directory and a file, and a secret outside of it to which symlinks point. */
 async function fill({ files, at }: Place): Promise<void> {
   for (const each of ['volume/inside', 'volume-2', 'outside']) await files.mkdir(at(each), { recursive: true });
   await files.chmod(at('volume'), 0o3777);
@@ -33,8 +33,8 @@ async function fill({ files, at }: Place): Promise<void> {
   await files.symlink('/outside/secret', at('volume/to-root'));
 }
 
-/** What an answer is in any folder. */
-const told = async (at: Place['at'], answer: Promise<unknown>): Promise<unknown> => {
+/** Returns the result of a call as text that does not depend on the directory. */
+const outcomeText = async (at: Place['at'], answer: Promise<unknown>): Promise<unknown> => {
   const text = await answer.then(JSON.stringify, (error: unknown) => `refused: ${error}`);
   return text?.replaceAll(at(''), '/');
 };
@@ -49,7 +49,7 @@ function memory(gate: Gate = openGate): Place {
   };
 }
 
-/** A story comes to the same on this host and in memory. */
+/** Defines a test that a story has the same results on this host and in memory. */
 function alike(name: string, story: Story): void {
   withRoot(name, () =>
     inFolder(async (folder) => {
@@ -72,12 +72,12 @@ const rightsOf = async (files: FileSystem, path: string) => {
 };
 
 describe('like on this host', () => {
-  alike('what is mounted hides what is below it until it is unmounted, as often as that is asked', async (place) => {
+  alike('a mount hides the directory below it until it is unmounted, once per mount', async (place) => {
     const { mounter, files, at } = place;
     const seen: unknown[] = [];
     const look = async () => {
       const mounts = files.mountsUnder(at('volume'), signal);
-      seen.push(await told(at, mounter.mountAt(at('volume/inside'), signal)), await told(at, mounts));
+      seen.push(await outcomeText(at, mounter.mountAt(at('volume/inside'), signal)), await outcomeText(at, mounts));
       seen.push((await files.readdir(at('volume'))).sort(), await files.readdir(at('volume/inside')));
     };
     await look();
@@ -91,70 +91,74 @@ describe('like on this host', () => {
     await look();
     for (let time = 0; time < 2; time += 1) await mounter.unmount(at('volume/inside'), signal);
     await look();
-    return [...seen, await told(at, mounter.mountAt(at('none/none'), signal))];
+    return [...seen, await outcomeText(at, mounter.mountAt(at('none/none'), signal))];
   });
 
-  alike('what is mounted in a mount keeps that from being unmounted', async ({ mounter, files, at }) => {
+  alike('a mount inside a mount prevents the outer one from being unmounted', async ({ mounter, files, at }) => {
     await mount(mounter, at('volume'));
     await files.mkdir(at('volume/in'));
     await mount(mounter, at('volume/in'));
     const refused = await mounter.unmount(at('volume'), signal).catch((error) => error.reason);
     await mounter.unmount(at('volume/in'), signal);
     await mounter.unmount(at('volume'), signal);
-    return [refused, await told(at, files.mountsUnder(at(''), signal))];
+    return [refused, await outcomeText(at, files.mountsUnder(at(''), signal))];
+  });
+
+  alike('C26: subpaths are mounted once, replaced ones again, and missing directories are created', async (place) => {
+    const { mounter, files, at } = place;
+    const target = at('pods/one');
+    const bind = (subPath: string) =>
+      mounter.runTasks([{ kind: 'bind', own: true, hostPath: at('volume'), subPath, target }], signal);
+    const seen: unknown[] = [];
+    for (const subPath of ['inside', 'inside', 'to-in/a/./b/', 'file', 'file', 'to-file', 'inside']) {
+      seen.push(
+        await bind(subPath),
+        await outcomeText(
+          at,
+          mounter.mountAt(target, signal).then((found) => found?.path),
+        ),
+      );
+    }
+    seen.push((await files.mountsUnder(at('pods'), signal)).length, await rightsOf(files, dirname(target)));
+    await bind('file');
+    await files.unlink(at('volume/file'));
+    await files.writeFile(at('volume/file'), 'new');
+    seen.push(await files.readFile(target), await bind('file'), await files.readFile(target));
+    for (const made of ['inside', 'inside/a', 'inside/a/b']) seen.push(await rightsOf(files, at(`volume/${made}`)));
+    return seen;
+  });
+
+  alike('C26: a path that leads outside, or through a file, is rejected, and nothing is mounted', async (place) => {
+    const { mounter, files, at } = place;
+    const seen: unknown[] = [];
+    for (const subPath of ['to-out', 'to-out/new', 'to-near', 'to-later', 'to-root', 'file/a', 'self/a']) {
+      const task = { kind: 'bind', own: true, hostPath: at('volume'), subPath, target: at('pods/one') } as const;
+      const [answer] = await mounter.runTasks([task], signal);
+      seen.push([subPath, answer?.failure !== undefined]);
+    }
+    return [...seen, await outcomeText(at, files.mountsUnder(at('pods'), signal)), await files.readdir(at('outside'))];
   });
 
   alike(
-    'C26: parts of a volume are shown once, what was replaced again, and missing directories made',
-    async (place) => {
-      const { mounter, files, at } = place;
-      const target = at('pods/one');
-      const bind = (subPath: string) =>
-        mounter.runTasks([{ kind: 'bind', own: true, hostPath: at('volume'), subPath, target }], signal);
-      const seen: unknown[] = [];
-      for (const subPath of ['inside', 'inside', 'to-in/a/./b/', 'file', 'file', 'to-file', 'inside']) {
-        seen.push(
-          await bind(subPath),
-          await told(
-            at,
-            mounter.mountAt(target, signal).then((found) => found?.path),
-          ),
-        );
-      }
-      seen.push((await files.mountsUnder(at('pods'), signal)).length, await rightsOf(files, dirname(target)));
-      await bind('file');
-      await files.unlink(at('volume/file'));
-      await files.writeFile(at('volume/file'), 'new');
-      seen.push(await files.readFile(target), await bind('file'), await files.readFile(target));
-      for (const made of ['inside', 'inside/a', 'inside/a/b']) seen.push(await rightsOf(files, at(`volume/${made}`)));
-      return seen;
+    'a file inside a volume is read, and one that is too large, not a regular file or outside is rejected',
+    async ({ mounter, at }) => {
+      const paths = ['file', 'to-file', 'none', 'none/file', 'inside', 'to-out/secret', 'file/none', 'to-root'];
+      const tasks = paths.map(
+        (path) => ({ kind: 'read', own: true, hostPath: at('volume'), path, maxBytes: 9 }) as const,
+      );
+      const small = {
+        ...tasks[0],
+        kind: 'read',
+        own: true,
+        hostPath: at('volume'),
+        path: 'file',
+        maxBytes: 3,
+      } as const;
+      return mounter.runTasks([...tasks, small], signal);
     },
   );
 
-  alike(
-    'C26: what leads outside, or through what is no directory, is refused, and nothing is mounted',
-    async (place) => {
-      const { mounter, files, at } = place;
-      const seen: unknown[] = [];
-      for (const subPath of ['to-out', 'to-out/new', 'to-near', 'to-later', 'to-root', 'file/a', 'self/a']) {
-        const task = { kind: 'bind', own: true, hostPath: at('volume'), subPath, target: at('pods/one') } as const;
-        const [answer] = await mounter.runTasks([task], signal);
-        seen.push([subPath, answer?.failure !== undefined]);
-      }
-      return [...seen, await told(at, files.mountsUnder(at('pods'), signal)), await files.readdir(at('outside'))];
-    },
-  );
-
-  alike('a file within is read; what is too large, no file or outside is refused', async ({ mounter, at }) => {
-    const paths = ['file', 'to-file', 'none', 'none/file', 'inside', 'to-out/secret', 'file/none', 'to-root'];
-    const tasks = paths.map(
-      (path) => ({ kind: 'read', own: true, hostPath: at('volume'), path, maxBytes: 9 }) as const,
-    );
-    const small = { ...tasks[0], kind: 'read', own: true, hostPath: at('volume'), path: 'file', maxBytes: 3 } as const;
-    return mounter.runTasks([...tasks, small], signal);
-  });
-
-  alike('fsGroup: the group owns the tree and what is made in it', async ({ mounter, files, at }) => {
+  alike('fsGroup: the group owns the tree and new files in it', async ({ mounter, files, at }) => {
     const seen: string[] = [];
     const look = async () => {
       for (const each of ['', '/inside', '/file', '/to-out']) seen.push(await rightsOf(files, at(`volume${each}`)));
@@ -171,7 +175,7 @@ describe('like on this host', () => {
     return seen;
   });
 
-  alike('what a hostPath volume names is looked at and made', async ({ mounter, at }) => {
+  alike('the path of a hostPath volume is checked and created', async ({ mounter, at }) => {
     const kind = async (path: string) => (await mounter.fileTypeOf(at(path), signal)) ?? 'nothing';
     const seen: unknown[] = [];
     for (const path of ['volume', 'volume/file', 'volume/to-in', 'volume/to-later', 'none', 'volume/file/none']) {

@@ -1,4 +1,4 @@
-/** Which pods `get` prints, and as what; its tables are shown by the tests of its process. */
+/** The pods that `get` prints, and its output formats. Its tables are tested with the process of `get`. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

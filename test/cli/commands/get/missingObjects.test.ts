@@ -1,4 +1,6 @@
-/** The output of the commands for a pod that waits for a Secret or ConfigMap, from the manifest on disk to the words. */
+/**
+ * Output of the commands for a pod that waits for a Secret or ConfigMap, from its manifest on disk to the printed text.
+ */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, jest, test } from '@jest/globals';
@@ -22,7 +24,7 @@ afterEach(() => socket.close());
 const variable = { name: 'TOKEN', valueFrom: { secretKeyRef: { name: 'api-token', key: 'token' } } };
 const volume = { name: 'settings', configMap: { name: 'settings' } };
 
-/** A manifest of a pod that needs a Secret for a variable, or a ConfigMap for a volume. */
+/** Returns the manifest of a pod that needs a Secret for a variable or a ConfigMap for a volume. */
 const manifest = (name: string, container: object, spec: object = {}) =>
   JSON.stringify({
     apiVersion: 'v1',
@@ -31,7 +33,7 @@ const manifest = (name: string, container: object, spec: object = {}) =>
     spec: { containers: [{ name: 'app', image: IMAGE, ...container }], ...spec },
   });
 
-/** A node with both pods, which serves the commands on its socket. */
+/** Creates a node with both pods, whose socket serves the commands. */
 async function servedNode(): Promise<{ readonly node: SimulatedNode; readonly rootDir: string }> {
   let events: ReturnType<typeof createEventRecorder> | undefined;
   const node = await simulatedNode({ fromFiles: true, parts: { events: (event) => events?.record(event) } });
@@ -54,7 +56,7 @@ async function servedNode(): Promise<{ readonly node: SimulatedNode; readonly ro
         podLogsDirectory: node.path('logs', 'pods'),
       },
     }),
-    // A root directory that is never lost.
+    // The agent never loses its root directory.
     root: { findLostRoot: () => undefined } as Parameters<typeof createAgentPort>[0]['root'],
     nodeObject: () => aNode({ name: 'node-1' }),
     recording: async () => ({ isOn: false, directory: '', chunks: undefined }),

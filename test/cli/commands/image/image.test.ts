@@ -195,7 +195,7 @@ test('image remove of one of several names leaves the image under its other name
   expect(() => namesToRemove('other', web)).toThrow(
     'image "other" has the names docker.io/library/web:1, docker.io/library/web:2: use one of these, or its ID',
   );
-  // The digest of a pull goes with the last tag of its repository.
+  // The digest of a pull is removed together with the last tag of its repository.
   const pulled = {
     id,
     repoTags: ['a.example/web:1', 'a.example/web:2', 'b.example/web:1'],

@@ -25,7 +25,7 @@ test('a recording is served until the command receives a signal', async () => {
   expect(said).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{32}\nPress Ctrl-C to stop\.\n$/);
   const link = new URL(said.split('\n')[0] ?? '');
   const port = Number(link.port);
-  // Every local user reaches the address.
+  // Every local user can connect to the address, so a request without the token must be rejected.
   for (const path of ['/', '/api/snapshot', '/api/stream'])
     expect([path, (await ask(port, path)).code]).toEqual([path, 401]);
   const { headers } = await ask(port, `/${link.search}`);
@@ -41,7 +41,7 @@ test('a recording is served until the command receives a signal', async () => {
 test('replay --open serves the recording at the time of --until', async () => {
   const recorded = await recordedNode({ pods: [podWith('web')], machines: machinesDigest() });
   await recorded.live(1);
-  // Nobody is shown a browser by a test.
+  // Without a display, `replay` opens no browser.
   for (const name of ['DISPLAY', 'WAYLAND_DISPLAY']) delete process.env[name];
   let said = '';
   const serving = replay(recorded.directory, { open: true, until: '0s' }, (text) => {

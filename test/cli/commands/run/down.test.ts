@@ -1,4 +1,4 @@
-/** `statelet down` over a runtime and an agent that a test gives it. */
+/** `statelet down` with a runtime and an agent that the test provides. */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
@@ -18,8 +18,8 @@ import { NOW } from '../../../kubernetes/views.ts';
 
 let state: string;
 let root: string;
-let said: string;
-/** What was started, in order. */
+let output: string;
+/** Agents that `down` started, in order. */
 let started: string[];
 /** Sockets of other agents on the host. */
 let agents: string[];
@@ -27,7 +27,7 @@ let agents: string[];
 beforeEach(async () => {
   state = await mkdtemp(join(tmpdir(), 'statelet-down-'));
   root = join(state, 'kubelet');
-  said = '';
+  output = '';
   started = [];
   agents = [];
 });
@@ -36,7 +36,7 @@ afterEach(() => rm(state, { recursive: true, force: true }));
 
 const own = 'unix:///own.sock';
 
-/** A directory of a pod that an agent of this node has made over this runtime. */
+/** Creates the directory of a pod that an agent of this node ran on this runtime. */
 async function podDirectory(uid: string, { node = 'node-7', runtime = own } = {}): Promise<void> {
   await mkdir(join(root, 'pods'), { recursive: true });
   const pod = { namespace: 'default', name: uid };
@@ -44,10 +44,10 @@ async function podDirectory(uid: string, { node = 'node-7', runtime = own } = {}
   await createMarkedDirectory(layout.podDir(uid), { layout, maker: { root, node, runtime }, pod }, 0o750);
 }
 
-/** An agent that ends whatever is there by removing its directory. */
+/** Returns the dependencies of `down`, with an agent that terminates all pods by removing their directories. */
 const parts = (given: Partial<DownDependencies> = {}): DownDependencies => ({
   write: (text) => {
-    said += text;
+    output += text;
   },
   describeRuntimeLeftovers: async () => [],
   endpointOf: () => own,
@@ -78,13 +78,13 @@ const parts = (given: Partial<DownDependencies> = {}): DownDependencies => ({
 
 const run = (given?: Partial<DownDependencies>, now = false) => runDown({ stateDir: state, now }, parts(given));
 
-/** A socket that a process has left which is gone. */
+/** Leaves the socket of a process that no longer runs. */
 async function staleSocket(): Promise<void> {
   await mkdir(root, { recursive: true });
   const aside = `${socketPath(root)}.new`;
   const server = createServer().listen(aside);
   await new Promise((resolve) => server.once('listening', resolve));
-  // The server takes away only what has the name that it gave.
+  // The server only removes the socket under the name that it listened on.
   await rename(aside, socketPath(root));
   await new Promise((resolve) => server.close(resolve));
 }
@@ -94,7 +94,7 @@ describe('`statelet down`', () => {
     await podDirectory('a');
     await run();
     expect(started).toEqual(['own runtime to end all', `node node-7 over ${own}, own graces`, 'own runtime stopped']);
-    expect(said).toMatch(/\nthe node has stopped/);
+    expect(output).toMatch(/\nthe node has stopped/);
   });
 
   test('with --now allows each pod one second', async () => {
@@ -132,7 +132,7 @@ describe('`statelet down`', () => {
       'containerd did not become ready; last lines of its log:\nlevel=info\ncontainerd: not a directory\n';
     await run({ startRuntime: () => Promise.reject(new NodeFailure('RuntimeUnavailable', message)) });
     expect(started).toEqual(['runtime ended by force']);
-    expect(said.split('\n')).toEqual([
+    expect(output.split('\n')).toEqual([
       'found 2 pod directories',
       'the pods are killed without a grace period: containerd did not become ready; last lines of its log: containerd: not a directory',
       `left alone ${theirs}: it does not have this agent's mark`,
@@ -160,7 +160,7 @@ describe('`statelet down`', () => {
   test('removes the socket of a killed agent, with pods and without', async () => {
     await staleSocket();
     await run();
-    expect(said).toBe(`no "statelet up" is running for ${state}\n`);
+    expect(output).toBe(`no "statelet up" is running for ${state}\n`);
     expect(existsSync(socketPath(root))).toBe(false);
     await staleSocket();
     await podDirectory('a');
@@ -171,7 +171,7 @@ describe('`statelet down`', () => {
   test('lists the running agents if none runs for the directory', async () => {
     agents = ['/data/kubelet/statelet.sock', '/var/lib/statelet/run/statelet.sock'];
     await run();
-    expect(said).toBe(
+    expect(output).toBe(
       `no "statelet up" is running for ${state}; other agents: --state-dir /data, --root-dir /var/lib/statelet/run\n`,
     );
   });
@@ -180,7 +180,7 @@ describe('`statelet down`', () => {
     root = join(state, 'elsewhere');
     await podDirectory('a');
     await run();
-    expect(said).toBe(`no "statelet up" is running for ${state}\n`);
+    expect(output).toBe(`no "statelet up" is running for ${state}\n`);
     await runDown({ stateDir: state, rootDir: root, podLogDir: join(state, 'logs') }, parts());
     expect(started).toContain(`node node-7 over ${own}, own graces`);
     expect(existsSync(join(root, 'pods'))).toBe(false);

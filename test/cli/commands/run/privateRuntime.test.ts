@@ -2,8 +2,8 @@ import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import { superviseContainerd } from '../../../../cli/commands/run/privateRuntime.ts';
 
-/** A private containerd that is looked after; `after` is so many seconds. */
-function looked() {
+/** Supervises a private containerd. `after` advances the clock by this number of seconds. */
+function supervised() {
   const clock = new SimulatedClock();
   const ending = new AbortController();
   const runtime = { alive: true, answers: true, asked: 0, letOut: 0, halted: 0 };
@@ -42,7 +42,7 @@ function looked() {
 }
 
 test('a private containerd that has died is restarted at once', async () => {
-  const { runtime, restarts, after, end } = looked();
+  const { runtime, restarts, after, end } = supervised();
   await after(5);
   runtime.alive = false;
   await after(1);
@@ -53,7 +53,7 @@ test('a private containerd that has died is restarted at once', async () => {
 });
 
 test('a private containerd that does not respond for a minute is restarted, but not one that is slow for a while', async () => {
-  const { runtime, restarts, after, end } = looked();
+  const { runtime, restarts, after, end } = supervised();
   runtime.answers = false;
   await after(45);
   runtime.answers = true;
@@ -65,13 +65,13 @@ test('a private containerd that does not respond for a minute is restarted, but 
   expect(restarts).toEqual(['the private containerd does not respond: restarting it']);
   await after(300);
   expect(restarts).toHaveLength(1);
-  // Asked every ten seconds, not with every look.
+  // The supervisor queries containerd every ten seconds, and not at every check.
   expect(runtime.asked).toBeLessThan(50);
   await end();
 });
 
 test('a private containerd whose restart is requested is stopped first, and restarted once', async () => {
-  const { runtime, restarts, after, end, want } = looked();
+  const { runtime, restarts, after, end, want } = supervised();
   await after(5);
   want('cannot remove the sandbox s1');
   await after(1);
@@ -83,7 +83,7 @@ test('a private containerd whose restart is requested is stopped first, and rest
 });
 
 test('the outbound connectivity of pods is checked every ten seconds while the private containerd runs', async () => {
-  const { runtime, after, end } = looked();
+  const { runtime, after, end } = supervised();
   await after(35);
   expect(runtime.letOut).toBe(3);
   await end();

@@ -9,7 +9,7 @@ import type { NodeConfig } from '../../../../node/config/nodeConfig.ts';
 
 test('run without root reports in one line that it requires root', () => {
   expect(() => requireRoot(0)).not.toThrow();
-  // A platform without user IDs.
+  // Some platforms have no user IDs.
   expect(() => requireRoot(undefined)).not.toThrow();
   try {
     requireRoot(65_534);

@@ -11,14 +11,14 @@ const ready = { view: { sandbox: sandbox('10.1.0.2') } };
 const podOf = (name: string, state: ReturnType<typeof running>, view: object = {}) =>
   podView({ main: { web: state }, meta: { name, uid: name }, view: { ...ready.view, ...view } });
 
-/** What is reported of an agent, and after how many seconds. */
-async function reported(agent: ReturnType<typeof fakeAgent>, happens = async (_: SimulatedClock) => {}) {
+/** Returns the messages of `runOnce` about an agent, and the seconds that it took. */
+async function runOnceOn(agent: ReturnType<typeof fakeAgent>, happens = async (_: SimulatedClock) => {}) {
   const clock = new SimulatedClock();
-  const begun = clock.now();
+  const startedAt = clock.now();
   const report = runOnce(agent, clock, signal);
   await happens(clock);
   const results = await clock.advanceUntilSettled(report);
-  return { results, seconds: Math.round((clock.now() - begun) / 1_000) };
+  return { results, seconds: Math.round((clock.now() - startedAt) / 1_000) };
 }
 
 describe('pods that are run once', () => {
@@ -62,7 +62,7 @@ describe('pods that are run once', () => {
       meta: { name: 'c', uid: 'c' },
     });
     agent.show({ ...failed, ...ready.view, hasEnded: true });
-    const { results, seconds } = await reported(agent);
+    const { results, seconds } = await runOnceOn(agent);
     expect(results).toMatchObject([
       { name: 'pod default/a', hasSucceeded: true, message: 'Running' },
       { name: 'pod default/b', hasSucceeded: true },
@@ -107,14 +107,14 @@ describe('pods that are run once', () => {
       views: [podOf('a', running(), { hasEnded: false })],
       onConfirm: () => agent.show({ ...failed, ...ready.view, hasEnded: true }),
     });
-    const { results } = await reported(agent);
+    const { results } = await runOnceOn(agent);
     expect(results).toMatchObject([{ hasSucceeded: false, message: 'Failed: exit code 7' }]);
   });
 
   test('are not successful if the runtime never confirms them', async () => {
     const agent = fakeAgent({ now: 0, views: [podOf('a', running())] });
     const runtime = { name: '', version: '', state: 'not ready', since: 0, message: 'connect ENOENT /run/c.sock' };
-    const { results, seconds } = await reported({ ...agent, confirmPods: async () => false }, async (clock) => {
+    const { results, seconds } = await runOnceOn({ ...agent, confirmPods: async () => false }, async (clock) => {
       await clock.advance(5_000);
       agent.become({ runtime });
     });
@@ -123,7 +123,7 @@ describe('pods that are run once', () => {
       { name: 'node', hasSucceeded: false, message: 'the container runtime is not ready: connect ENOENT /run/c.sock' },
     ]);
     expect(seconds).toBe(15);
-    const silent = await reported({
+    const silent = await runOnceOn({
       ...fakeAgent({ now: 0, views: [podOf('a', running())] }),
       confirmPods: async () => false,
     });
@@ -136,7 +136,7 @@ describe('pods that are run once', () => {
 
   test('are awaited, even before the node has started', async () => {
     const agent = fakeAgent({ now: 0, node: { state: 'awaitingSources' } });
-    const { results, seconds } = await reported(agent, async (clock) => {
+    const { results, seconds } = await runOnceOn(agent, async (clock) => {
       await clock.advance(30_000);
       agent.show(podOf('a', waiting('ContainerCreating')));
       agent.become({ state: 'running' });
@@ -149,7 +149,7 @@ describe('pods that are run once', () => {
 
   test('time out when the ten attempts of a kubelet would be over', async () => {
     const agent = fakeAgent({ now: 0, views: [podOf('a', waiting('CrashLoopBackOff'))] });
-    const { results, seconds } = await reported(agent);
+    const { results, seconds } = await runOnceOn(agent);
     expect(results).toMatchObject([
       { hasSucceeded: false, message: expect.stringMatching(/gave up waiting: CrashLoopBackOff$/) },
     ]);
@@ -158,7 +158,7 @@ describe('pods that are run once', () => {
 
   test('fail after ten seconds if the runtime is down', async () => {
     const runtime = { name: '', version: '', state: 'not ready', since: 0, message: 'connect ENOENT /run/c.sock' };
-    const { results, seconds } = await reported(fakeAgent({ now: 0, node: { state: 'starting', runtime } }));
+    const { results, seconds } = await runOnceOn(fakeAgent({ now: 0, node: { state: 'starting', runtime } }));
     expect(seconds).toBe(10);
     const message = 'the container runtime is not ready: connect ENOENT /run/c.sock';
     expect(results).toEqual([{ name: 'node', hasSucceeded: false, message }]);
@@ -167,7 +167,7 @@ describe('pods that are run once', () => {
   test('wait for a runtime that comes up within ten seconds', async () => {
     const runtime = { name: '', version: '', state: 'not ready', since: 0 };
     const agent = fakeAgent({ now: 0, node: { state: 'starting', runtime }, views: [podOf('a', running())] });
-    const { results, seconds } = await reported(agent, async (clock) => {
+    const { results, seconds } = await runOnceOn(agent, async (clock) => {
       await clock.advance(8_000);
       agent.become({ runtime: { ...runtime, state: 'ready' } });
       await clock.advance(8_000);
@@ -182,13 +182,13 @@ describe('pods that are run once', () => {
       { file: '/pods', path: '', message: 'no such file or directory' },
       { file: '/x.yaml', path: 'spec.imge', message: 'unknown field' },
     ];
-    const { results } = await reported(fakeAgent({ now: 0, node: { warnings } }));
+    const { results } = await runOnceOn(fakeAgent({ now: 0, node: { warnings } }));
     expect(results).toEqual([{ name: '/pods', hasSucceeded: false, message: 'no such file or directory' }]);
   });
 
   test('are not successful if a manifest is invalid', async () => {
     const problems = [{ file: '/pods/a.yaml', path: 'spec', message: 'Required value' }];
-    const { results } = await reported(fakeAgent({ now: 0, node: { state: 'partial', problems } }));
+    const { results } = await runOnceOn(fakeAgent({ now: 0, node: { state: 'partial', problems } }));
     expect(results).toEqual([{ name: '/pods/a.yaml', hasSucceeded: false, message: 'spec: Required value' }]);
   });
 });

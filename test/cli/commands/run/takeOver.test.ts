@@ -30,7 +30,7 @@ test('the take-over plan assigns logs to a pod by its full UID, and not to a UID
       containerRuntimeEndpoint: SIMULATED_ENDPOINT,
     };
     const logs = async () => {
-      // It asks for nothing else of the configuration.
+      // `planTakeOver` reads only these fields of the configuration.
       const { pods } = await planTakeOver(config as NodeConfig);
       return pods.map((pod) => pod.logDirectory);
     };
@@ -57,7 +57,7 @@ describe('the take-over plan for a node of a cluster', () => {
       for (const each of [uid, 'nobodys']) await mkdir(join(rootDirectory, 'pods', each), { recursive: true });
       const cluster = compileCluster(settingValues({ flags: { '--kubeconfig': file } }), '/nowhere');
       const place = { rootDirectory, podLogsDirectory: join(folder, 'logs'), nodeName: 'node-1' };
-      // It asks for nothing else of the configuration.
+      // `planTakeOver` reads only these fields of the configuration.
       const config = { ...place, containerRuntimeEndpoint: SIMULATED_ENDPOINT, cluster } as NodeConfig;
       Object.assign(plan, { uid, text: planText(await planTakeOver(config), config) });
     });

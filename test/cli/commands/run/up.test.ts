@@ -1,4 +1,4 @@
-/** `statelet up` over a runtime and an agent that a test gives it. */
+/** `statelet up` with a runtime and an agent that the test provides. */
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -10,7 +10,7 @@ import { fakeAgent } from '../../../fakes/agent.ts';
 import { NOW } from '../../../kubernetes/views.ts';
 
 let state: string;
-/** What happened, in order. */
+/** Calls of the dependencies, in order. */
 let happened: string[];
 let written: string;
 

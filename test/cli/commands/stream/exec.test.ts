@@ -1,4 +1,4 @@
-/** The commands against an agent and a streaming server in this process. */
+/** `exec` and similar commands against an agent and a streaming server in this process. */
 import { EventEmitter } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -61,14 +61,14 @@ afterEach(async () => {
   await rm(rootDir, { recursive: true });
 });
 
-/** A runtime whose commands do that, and how it is told of resizes. */
+/** Starts a streaming server whose commands behave in this way. */
 async function runtime(...behaviour: Parameters<typeof streamingServer>) {
   const server = await streamingServer(...behaviour);
   ends.push(server.close);
   url = server.url;
 }
 
-/** The standard streams of the command; with a terminal of this size. */
+/** Returns the standard streams of the command, with a terminal of this size if one is passed. */
 function terminal(input: Readable = Readable.from([]), size?: { columns: number; rows: number }) {
   const seen = { out: '', err: '', said: '', raw: [] as boolean[] };
   const keys = Object.assign(input, {

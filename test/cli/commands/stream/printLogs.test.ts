@@ -27,7 +27,7 @@ afterEach(async () => {
   await rm(rootDir, { recursive: true });
 });
 
-/** An agent that has this pod. */
+/** Serves an agent that has this pod. */
 async function serve(
   parts: Parameters<typeof podView>[0],
   { node = {}, places = {} }: { node?: Partial<NodeSummary>; places?: Partial<PodPaths> } = {},
@@ -53,7 +53,7 @@ async function logged(container: string, run: number, text: string): Promise<str
   return file;
 }
 
-/** What the command prints, and what it says beside that. */
+/** Runs `logs`. Returns what it has written to stdout and stderr so far. */
 function begin(words: string[], options: LogsOptions = {}, isTerminal = false) {
   const seen = { out: '', err: '' };
   const write = async (data: string | Uint8Array) => {

@@ -1,4 +1,4 @@
-/** `statelet top` on a terminal of its own, over an agent that is served here. */
+/** `statelet top` on its own terminal, with an agent that this process serves. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -53,7 +53,7 @@ afterEach(async () => {
   await rm(rootDir, { recursive: true, force: true });
 });
 
-/** Runs it on a terminal of its own, from a shell that says afterwards how it finds the terminal. */
+/** Runs the program on its own terminal, in a shell that prints the terminal settings afterwards. */
 function onTerminal({ env = {}, size = 'cols 80 rows 24' } = {}): void {
   const words = `stty ${size}; set -m; ${program} --root-dir ${rootDir}; echo "code $?"; stty -a; echo ALL-OVER`;
   const terminal = spawn('script', ['-qfec', `sh -c '${words}'`, '/dev/null'], {
@@ -71,7 +71,7 @@ const screen = () => seenOn(out).other?.join('\n') ?? '';
 const isSeen = (pattern: RegExp, what: string) => eventually(what, () => pattern.test(screen()));
 const isLeft = () => eventually('the terminal is given back', () => out.includes('ALL-OVER'));
 
-/** The terminal echoes again, with its cursor and its own screen. */
+/** Expects that the terminal echoes, and shows its cursor and its normal screen again. */
 function expectGivenBack(): void {
   const { other, cursorShown, wraps } = seenOn(out);
   expect({ other, cursorShown, wraps }).toEqual({ other: undefined, cursorShown: true, wraps: true });

@@ -13,14 +13,14 @@ import {
   waiting,
 } from '../../../kubernetes/views.ts';
 
-/** The sentences for a pod that goes through these views. */
+/** Returns the sentences for a pod that has these views one after the other. */
 function story(...views: ShownPod[]): string[][] {
   const agent = fakeAgent({ now: NOW });
   const sentences = changeSentences();
-  const told: string[][] = [];
-  agent.subscribe((change: PodChange) => told.push(sentences(change, NOW)));
+  const sentenceLists: string[][] = [];
+  agent.subscribe((change: PodChange) => sentenceLists.push(sentences(change, NOW)));
   for (const view of views) agent.show(view);
-  return told;
+  return sentenceLists;
 }
 
 const meta = { name: 'web-host' };
@@ -69,14 +69,14 @@ test('an unchanged pod is not described again', () => {
 test('a removed pod is described once, and as new when it comes back', () => {
   const agent = fakeAgent({ now: NOW });
   const sentences = changeSentences();
-  const told: string[][] = [];
-  agent.subscribe((change) => told.push(sentences(change, NOW)));
+  const sentenceLists: string[][] = [];
+  agent.subscribe((change) => sentenceLists.push(sentences(change, NOW)));
   const view = podView({ main: {}, meta });
   agent.show(view);
   agent.remove(view);
   agent.show(view);
-  expect(told[1]).toEqual(['pod/web-host is gone']);
-  expect(told[2]).toEqual(told[0]);
+  expect(sentenceLists[1]).toEqual(['pod/web-host is gone']);
+  expect(sentenceLists[2]).toEqual(sentenceLists[0]);
 });
 
 test('in a pod with many containers only the changed ones are inspected', () => {
@@ -101,12 +101,13 @@ test('in a pod with many containers only the changed ones are inspected', () => 
         },
       }),
   );
-  const told = (children: typeof counted) => sentences({ ...change, tree: { ...tree, children } } as PodChange, NOW);
-  expect(told(counted)).toHaveLength(1 + names.length);
+  const sentencesOf = (children: typeof counted) =>
+    sentences({ ...change, tree: { ...tree, children } } as PodChange, NOW);
+  expect(sentencesOf(counted)).toHaveLength(1 + names.length);
   const [first, ...others] = counted;
   const changed = { ...tree.children[0], state: 'ended.backingOff' } as (typeof counted)[number];
   reads = 0;
-  expect(told([changed, ...others])).toEqual([expect.stringContaining('ended.backingOff (was running)')]);
+  expect(sentencesOf([changed, ...others])).toEqual([expect.stringContaining('ended.backingOff (was running)')]);
   expect(first).toBeDefined();
   expect(reads).toBeLessThanOrEqual(4);
 });

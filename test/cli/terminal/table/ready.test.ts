@@ -65,8 +65,8 @@ describe('the ready line counts', () => {
 });
 
 describe('the node', () => {
-  /** What is said of pods that are shown for so many milliseconds each. */
-  function said(...shown: (readonly [pods: readonly Pod[], forMs: number])[]): boolean[] {
+  /** Returns whether the node is settled, after pods that are each shown for this number of milliseconds. */
+  function settledChecks(...shown: (readonly [pods: readonly Pod[], forMs: number])[]): boolean[] {
     const isSettled = createSettledCheck();
     let now = NOW;
     return shown.map(([pods, forMs]) => {
@@ -77,28 +77,31 @@ describe('the node', () => {
   }
 
   test('is ready when all expected pods have been running for a second', () => {
-    expect(said([[ready, succeeded, inBackOff], 999])).toEqual([false]);
-    expect(said([[ready, succeeded, inBackOff], 1000])).toEqual([true]);
+    expect(settledChecks([[ready, succeeded, inBackOff], 999])).toEqual([false]);
+    expect(settledChecks([[ready, succeeded, inBackOff], 1000])).toEqual([true]);
   });
 
   test('is not ready while a pod is still starting', () => {
-    expect(said([[ready, starting], 5000])).toEqual([false]);
+    expect(settledChecks([[ready, starting], 5000])).toEqual([false]);
   });
 
   test('is not ready without a pod that can run', () => {
-    expect(said([[], 5000], [[inBackOff], 5000])).toEqual([false, false]);
+    expect(settledChecks([[], 5000], [[inBackOff], 5000])).toEqual([false, false]);
   });
 
   test('is ready a second after the last pod was added or removed', () => {
     const failingAtOnce = restarted(0);
-    expect(said([[ready, succeeded], 900], [[succeeded, failingAtOnce], 900], [[succeeded, inBackOff], 100])).toEqual([
+    expect(
+      settledChecks([[ready, succeeded], 900], [[succeeded, failingAtOnce], 900], [[succeeded, inBackOff], 100]),
+    ).toEqual([false, false, true]);
+  });
+
+  test('is ready a second after an interruption', () => {
+    expect(settledChecks([[ready], 900], [[unready], 0], [[ready], 900], [[ready], 100])).toEqual([
+      false,
       false,
       false,
       true,
     ]);
-  });
-
-  test('is ready a second after an interruption', () => {
-    expect(said([[ready], 900], [[unready], 0], [[ready], 900], [[ready], 100])).toEqual([false, false, false, true]);
   });
 });

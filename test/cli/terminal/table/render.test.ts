@@ -81,7 +81,7 @@ const on = (width: number, height: number): Surface => ({ width, height, colour:
 const frame = (views: readonly ShownPod[], surface: Surface, setting?: Setting): Frame =>
   renderFrame(sceneOf(views, setting), surface);
 
-/** The rows of the table and what is below them, without those that are empty. */
+/** Returns the nonempty lines of the table and of what is below it. */
 const rowsOf = ({ lines }: Frame) => lines.slice(2, -1).filter((line) => line.trim() !== '');
 
 const names = (views: readonly ShownPod[], surface: Surface, setting?: Setting) =>

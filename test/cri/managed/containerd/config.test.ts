@@ -11,7 +11,7 @@ const config = containerdConfig({
   canLowerOomScore: true,
 });
 
-/** The lines of a table, up to the next one. */
+/** Returns the lines of a table, up to the next table. */
 const table = (name: string): string[] => {
   const [, after = ''] = config.split(`[${name}]\n`);
   return (after.split(/^ *\[/m)[0] ?? '').split('\n').map((line) => line.trim());

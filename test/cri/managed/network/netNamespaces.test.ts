@@ -17,7 +17,7 @@ afterEach(() => rm(directory, { recursive: true }));
 const specWith = (path: string) =>
   JSON.stringify({ runtimeSpec: { linux: { namespaces: [{ type: 'pid' }, { type: 'network', path }] } } });
 
-/** Removes what is not used by sandboxes of which this is told, and gives what is left. */
+/** Removes the network namespaces that none of these sandboxes uses, and returns the remaining ones. */
 async function leftBeside(told: Readonly<Record<string, string | Error>>): Promise<string[]> {
   const held = (await readdir(directory)).map((name) => join(directory, name));
   const infos = new Map(Object.entries(told));

@@ -46,7 +46,8 @@ test('removes its own chains with the jumps to them, and unused shared chains', 
     dnat('statelet-1', 'CNI-DN-aaa').replace('-A', '-D'),
     '-D PREROUTING -m addrtype --dst-type LOCAL -j CNI-HOSTPORT-DNAT',
     '-D POSTROUTING -m comment --comment "CNI portfwd requiring masquerade" -j CNI-HOSTPORT-MASQ',
-    // Of the chain of host ports only what is ours: another's that came meanwhile has to make all of it fail.
+    // CNI-HOSTPORT-DNAT itself is not flushed. If somebody else has added a rule to it meanwhile, deleting the chain
+    // fails, and with it the whole restore.
     ...['CNI-aaa', 'CNI-DN-aaa', 'CNI-HOSTPORT-MASQ'].map((name) => `-F ${name}`),
     ...['CNI-aaa', 'CNI-DN-aaa', 'CNI-HOSTPORT-DNAT', 'CNI-HOSTPORT-MASQ'].map((name) => `-X ${name}`),
     'COMMIT',

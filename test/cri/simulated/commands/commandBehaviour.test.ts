@@ -57,7 +57,10 @@ test.each([
   expect(commandBehaviour(containers.get(name) ?? [])).toEqual(behaviour);
 });
 
-/** The command lines of an example by container, with the one reference that the node agent fills in. */
+/**
+ * Returns the pod name and the command line of each container of an example, with the reference that the node agent
+ * expands.
+ */
 function examples(file: string): { pod: string; containers: Map<string, string[]> } {
   const { metadata, spec } = parse(readFileSync(file, 'utf8'));
   const filledIn = (words: string[]) => words.map((word) => word.replaceAll('$(LAST)', '1000'));

@@ -1,4 +1,7 @@
-/** What a runtime finds of the calls that its own end cut off: as a real containerd that was killed at such moments. */
+/**
+ * Remains of calls that a crash of the runtime interrupted, like those in a real containerd that was killed at these
+ * points.
+ */
 import { expect, test } from '@jest/globals';
 import { simulate } from '../support.ts';
 

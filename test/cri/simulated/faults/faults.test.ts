@@ -234,7 +234,7 @@ describe('images', () => {
   });
 });
 
-/** A further running container in a sandbox of its own. */
+/** Starts a further running container in its own sandbox. */
 async function runAs({ play }: ReturnType<typeof simulate>, name: string, command: readonly string[]) {
   const container = await play.container(await play.sandbox(name), name, 'main', command);
   await play.start(container);

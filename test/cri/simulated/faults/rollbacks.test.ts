@@ -2,8 +2,8 @@ import { expect, test } from '@jest/globals';
 import type { CallName } from '../../../../cri/simulated/faults/callNames.ts';
 import { runOne, type Simulation, simulate } from '../support.ts';
 
-/** Runs a pod whose call of this kind is done and then fails. */
-async function spoilt(call: CallName): Promise<Simulation & { readonly effects: readonly string[] }> {
+/** Runs a pod during which one call of this kind takes effect and then fails. */
+async function runWithLostReply(call: CallName): Promise<Simulation & { readonly effects: readonly string[] }> {
   const effects: string[] = [];
   const simulation = simulate({
     onEffect: ({ kind, container }) => effects.push(`${container?.containerName ?? 'sandbox'} ${kind}`),
@@ -14,20 +14,20 @@ async function spoilt(call: CallName): Promise<Simulation & { readonly effects: 
 }
 
 test('a start that takes effect and then fails kills the started container', async () => {
-  const { effects, runtime, play } = await spoilt('startContainer');
+  const { effects, runtime, play } = await runWithLostReply('startContainer');
   expect(effects.slice(-2)).toEqual(['main started', 'main ended']);
   const [main] = runtime.containers();
   expect(await play.containerState(main?.id ?? '')).toMatch(/^CONTAINER_EXITED 128 StartError the disk is full/);
 });
 
 test('a sandbox that is created and then fails remains, not ready, with its name', async () => {
-  const { runtime, play } = await spoilt('runPodSandbox');
+  const { runtime, play } = await runWithLostReply('runPodSandbox');
   expect([...runtime.sandboxes()]).toMatchObject([{ podName: 'web', ready: false }]);
   await expect(play.sandbox('web')).rejects.toThrow('is reserved for');
 });
 
 test('a container that is created and then fails does not remain', async () => {
-  const { runtime } = await spoilt('createContainer');
+  const { runtime } = await runWithLostReply('createContainer');
   expect([...runtime.containers()]).toEqual([]);
 });
 

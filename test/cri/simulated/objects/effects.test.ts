@@ -3,8 +3,8 @@ import type { LoggedCall } from '../../../../cri/simulated/faults/callNames.ts';
 import type { RuntimeEffect } from '../../../../cri/simulated/objects/views.ts';
 import { runOne, type Simulation, simulate } from '../support.ts';
 
-/** A simulation whose calls and effects are noted in one order. */
-function noted(options: Parameters<typeof simulate>[0] = {}): Simulation & { readonly seen: string[] } {
+/** Returns a simulation that records its calls and effects in one list. */
+function recordingSimulation(options: Parameters<typeof simulate>[0] = {}): Simulation & { readonly seen: string[] } {
   const seen: string[] = [];
   const onCall = ({ call }: LoggedCall) => seen.push(call);
   const onEffect = ({ kind, sandbox, container }: RuntimeEffect) =>
@@ -12,8 +12,8 @@ function noted(options: Parameters<typeof simulate>[0] = {}): Simulation & { rea
   return { ...simulate({ ...options, onCall, onEffect }), seen };
 }
 
-test('a call is observed before it takes effect, and each effect when it happens', async () => {
-  const simulation = noted();
+test('a call is reported before it takes effect, and each effect when it occurs', async () => {
+  const simulation = recordingSimulation();
   const { sandbox } = await runOne(simulation);
   await simulation.play.stopSandbox(sandbox);
   await simulation.play.removeSandbox(sandbox);
@@ -35,7 +35,7 @@ test('a call is observed before it takes effect, and each effect when it happens
 });
 
 test('an exit is observed even if its event is dropped', async () => {
-  const simulation = noted();
+  const simulation = recordingSimulation();
   simulation.runtime.events.setDeliveryMode('dropped');
   const { container } = await runOne(simulation);
   simulation.seen.splice(0);
@@ -44,14 +44,14 @@ test('an exit is observed even if its event is dropped', async () => {
 });
 
 test('a call that fails without taking effect has no observed effect', async () => {
-  const simulation = noted();
+  const simulation = recordingSimulation();
   simulation.runtime.faults.add({ call: 'runPodSandbox', error: { message: 'no network today' } });
   await expect(simulation.play.sandbox('web')).rejects.toThrow('no network today');
   expect(simulation.seen).toEqual(['runPodSandbox']);
 });
 
 test('calls are observed even if the call log is off', async () => {
-  const simulation = noted({ logCalls: false });
+  const simulation = recordingSimulation({ logCalls: false });
   await simulation.play.list({});
   expect(simulation.runtime.calls).toEqual([]);
   expect(simulation.seen).toEqual(['listContainers']);

@@ -1,11 +1,13 @@
-/** Files of cgroups as kernels have them, in plain directories: v1 from a hybrid host of Linux 6.1, v2 from one of 6.8. */
+/**
+ * Cgroup files of real kernels, in plain directories: v1 from a hybrid host with Linux 6.1, v2 from a host with 6.8.
+ */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Hierarchy } from '../../../../host/cgroup/hierarchies.ts';
 
 const V1_CONTROLLERS = [['cpu'], ['cpuacct'], ['memory'], ['pids'], ['blkio']];
 
-/** One hierarchy a controller, and that of v2 beside them, which has none. */
+/** Returns one hierarchy per controller, and a v2 hierarchy without controllers. */
 export const v1Hierarchies = (root: string): readonly Hierarchy[] => [
   { root: join(root, 'unified'), version: 'v2', controllers: [] },
   ...V1_CONTROLLERS.map((controllers) => ({ root: join(root, ...controllers), version: 'v1' as const, controllers })),
@@ -61,7 +63,7 @@ export const V1_CONTAINER: Readonly<Record<string, string>> = {
     '254:0 Read 20\n254:0 Write 1\n254:0 Sync 21\n254:0 Async 0\n254:0 Discard 0\n254:0 Total 21\nTotal 21\n',
 };
 
-/** The root of v1 has no count of threads. */
+/** The root cgroup of v1 does not count threads. */
 export const V1_ROOT: Readonly<Record<string, string>> = {
   ...without(V1_CONTAINER, ['pids/pids.current', 'pids/pids.max']),
   'cpu/cpu.cfs_quota_us': '-1\n',
@@ -113,7 +115,7 @@ burst_usec 42
   'io.pressure': pressure(7, 6),
 };
 
-/** The root of v2 has neither limits nor what it uses of memory and processes. */
+/** The root cgroup of v2 has no limits, and no files for the current use of memory and processes. */
 export const V2_ROOT: Readonly<Record<string, string>> = {
   ...without(V2_CONTAINER, [
     'cpu.max',
@@ -131,7 +133,10 @@ export const V2_ROOT: Readonly<Record<string, string>> = {
   'cpu.stat': 'usage_usec 99000000\nuser_usec 66000000\nsystem_usec 33000000\n',
 };
 
-/** Writes them for a cgroup below the root of their hierarchies; on v1 the first part of a name is the hierarchy. */
+/**
+ * Writes the files of a cgroup below the root of their hierarchies. On v1, the first part of each name is the
+ * hierarchy.
+ */
 export async function writeCgroup(
   root: string,
   path: string,

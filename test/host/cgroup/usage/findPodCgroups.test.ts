@@ -1,4 +1,4 @@
-/** Pods and containers are found by the names of their cgroups, as the drivers give them. */
+/** Pods and containers are recognized by their cgroup names, in the formats of both cgroup drivers. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

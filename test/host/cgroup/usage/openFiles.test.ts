@@ -1,4 +1,4 @@
-/** The files that processes have open. */
+/** Number of files that processes have open. */
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

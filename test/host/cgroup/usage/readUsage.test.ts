@@ -1,4 +1,4 @@
-/** What a cgroup uses, on v1 and v2: from the files of kernels, and on the host as it is. */
+/** Usage of a cgroup on v1 and v2, read from the files of real kernels and from this host. */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -37,7 +37,7 @@ async function v2(files: Readonly<Record<string, string>>, path = POD): Promise<
   return createUsageReader({ hierarchies: v2Hierarchies(root), now })(path);
 }
 
-/** What both versions say in the same way. */
+/** Values that both versions report alike. */
 const MEMORY = {
   usage: 9_437_184,
   max: 10_485_760,

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { SettingsCache } from '../../../../host/cgroup/usage/settingsCache.ts';
 
-function seen() {
+function cache() {
   const time = { now: 1_000_000 };
   const seldom = new SettingsCache(() => time.now);
   let looks = 0;
@@ -14,7 +14,7 @@ function seen() {
 }
 
 test('reads once a minute, separately for each cgroup', () => {
-  const { time, look } = seen();
+  const { time, look } = cache();
   expect(look()).toBe(1);
   expect(look('pod', 'other')).toBe(2);
   expect(look('another')).toBe(3);
@@ -25,7 +25,7 @@ test('reads once a minute, separately for each cgroup', () => {
 });
 
 test('caches the absence of a value', () => {
-  const { seldom } = seen();
+  const { seldom } = cache();
   let looks = 0;
   const look = () => {
     looks += 1;
@@ -36,7 +36,7 @@ test('caches the absence of a value', () => {
 });
 
 test('reads again after it is forgotten or the clock is set back', () => {
-  const { time, seldom, look } = seen();
+  const { time, seldom, look } = cache();
   look();
   seldom.forget('pod');
   expect(look()).toBe(2);
@@ -45,7 +45,7 @@ test('reads again after it is forgotten or the clock is set back', () => {
 });
 
 test('drops cgroups that are no longer read', () => {
-  const { time, seldom, look } = seen();
+  const { time, seldom, look } = cache();
   for (let at = 0; at < 1_000; at += 1) look(`pod-${at}`);
   time.now += 60_000;
   look();

@@ -37,7 +37,7 @@ test('the recorded span is refreshed after five minutes, because the oldest entr
   await clock.advance(1);
   span.now();
   await clock.advance(300_000);
-  // What could not be found out has changed nothing.
+  // A failed read changes nothing.
   expect(span.now().from).toBe(5);
   await clock.advance(0);
   expect(span.now().from).toBe(50);

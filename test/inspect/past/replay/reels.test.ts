@@ -8,7 +8,7 @@ import { Random } from '../../../../testing/simulation/random.ts';
 import { podRunning, podWith } from '../../../fakes/pods.ts';
 import { MACHINES, recordedNode } from '../../../recording/recorded.ts';
 
-/** The same lines, the last of which cannot be read. */
+/** Returns the same lines, of which the last one cannot be read. */
 const failing = (lines: readonly string[]): readonly string[] => ({
   ...lines,
   *[Symbol.iterator]() {
@@ -49,7 +49,7 @@ test('a point in time equals the state of the full agent, in whatever order time
   }
 });
 
-/** The order of actors is in themselves. */
+/** Returns the state with its actors by path, because their order does not matter. */
 const byPath = (moment: ShownState | undefined) =>
   moment && { ...moment, actors: Object.fromEntries(moment.actors.map((actor) => [actor.path, actor])) };
 
@@ -65,7 +65,7 @@ test('a replay that failed within a member is repeated', async () => {
     lines: async (member) => (member === file.members[2] ? failing(await file.lines(member)) : file.lines(member)),
   };
   const reels = new Reels(MACHINES);
-  // Of a recording only these are asked.
+  // The reels use nothing else of a recording.
   const opened = { file: broken as unknown as RecordingFile, stretches };
   await expect(reels.stateAt(8.64e15, opened)).rejects.toThrow('EIO');
   expect(await reels.stateAt(8.64e15, { file, stretches })).toEqual(whole);

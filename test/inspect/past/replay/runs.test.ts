@@ -30,7 +30,7 @@ describe('the runs of a container', () => {
     expect(runs.completedRuns()).toEqual([]);
     runs.addStatus(statusOf(0, { terminated: ended(1, 3) }));
     expect(runs.completedRuns()).toEqual([{ run: 1, startedAt: 1_000, ranMs: 2_000, exitCode: 1, reason: 'Error' }]);
-    // One that waits has not been restarted yet.
+    // A waiting container has not restarted yet.
     runs.addStatus(statusOf(0, waiting, { terminated: ended(1, 3) }));
     runs.addStatus(statusOf(1, { running: { startedAt: at(13) } }, { terminated: ended(1, 3) }));
     runs.addStatus(statusOf(1, waiting, { terminated: ended(13, 14, 2) }));

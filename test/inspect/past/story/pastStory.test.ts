@@ -18,7 +18,7 @@ interface Written {
   readonly startKind: 'anew' | 'again' | 'no';
 }
 
-/** A recording of the members that are made of the beginning of a real one. */
+/** Creates a recording of the members that `make` derives from the beginning of a real one. */
 async function recordingOf(make: (began: SegmentHeader) => readonly Written[]): Promise<RecordingFile> {
   const { directory, recorder } = await recordedNode({ pods: [podWith('web')] });
   await recorder.flush();
@@ -41,7 +41,7 @@ const beganAnew = (began: SegmentHeader, at: number, life: string): Written => (
 
 const movedIn = (at: number, state: string): Written => ({ at, startKind: 'no', text: `${moved(at, state)}\n` });
 
-/** A recording of one actor that moves once in a millisecond. */
+/** Creates a recording of one actor that changes its state every millisecond. */
 const longRecording = () =>
   recordingOf((began) => {
     const moves = Array.from({ length: MANY }, (_, index) => moved(began.at + index, `state-${index}`));
@@ -58,7 +58,7 @@ test('a history that is too long contains the latest lines, and the rest is coun
   expect([lines.length, unsaid]).toEqual([20_000, MANY - 1_000 - 20_000]);
   expect(lines[0]).toMatchObject({ at: from + MANY - 20_000 });
   expect(lines.at(-1)).toMatchObject({ at: from + MANY - 1 });
-  // A span that can be read is told whole.
+  // A span that is short enough to read is returned completely.
   const short = await readPastStory(file, stretches, { ...asked, to: from + 1_999 });
   expect([short.lines.length, short.unsaid]).toEqual([1_000, undefined]);
 });
@@ -88,7 +88,7 @@ test('a history that is too long to read at once starts at a later point', async
   expect(await storyOf(sizeOf(0) - 1)).toEqual(['cd', 3]);
   expect(await storyOf(sizeOf(3))).toEqual(['cd', 3]);
   expect(await storyOf(sizeOf(3) - 1)).toEqual(['d', 5]);
-  // There is something in any case.
+  // At least one line is always returned.
   expect(await storyOf(1)).toEqual(['d', 5]);
 });
 

@@ -25,7 +25,7 @@ describe('a recorded input', () => {
         what: 'CreateContainerError: no space',
       },
     ]);
-    // It was asked once.
+    // The call was recorded once, so a second result has no duration.
     expect(teller.convert({ ...failed, kind: 'answer', value: { exitCode: 3 } })).toEqual([
       { kind: 'entered', at: 168, actor: call, outcome: 'answer', source: 'createContainer', what: 'exit 3' },
     ]);
@@ -38,7 +38,7 @@ describe('a recorded input', () => {
     ]) {
       const teller = new StoryConverter();
       teller.convert({ kind: 'asked', at: 1, actor: call, port: 'pullImage' });
-      // Of what a life begins with, it looks at nothing but its moment.
+      // The converter reads only the time of the entry that starts a run.
       const told = teller.convert(between as RecordingLine);
       expect(told).toEqual(between.kind === 'began' ? [{ kind: 'began', at: 2 }] : []);
       const [line] = teller.convert({ kind: 'answer', at: 3, actor: call, source: 'pullImage', value: {} });
@@ -92,7 +92,7 @@ test('states have tags, events have their container, and a keyframe within an ag
   expect(teller.convert({ kind: 'state', at: 1, actor: 'constructor', state: '__proto__' })).toEqual([
     { kind: 'state', at: 1, actor: 'constructor', state: '__proto__' },
   ]);
-  // What is not looked at need not be there.
+  // The converter reads nothing else, so the other fields may be missing.
   expect(teller.convert({ kind: 'began', at: 1, from: {} } as unknown as RecordingLine)).toEqual([]);
   expect(teller.convert({ kind: 'ended', at: 1 })).toEqual([{ kind: 'ended', at: 1 }]);
   expect(teller.convert({ kind: 'status', at: 1, uid: 'u', pod: 'default/web' })).toEqual([]);

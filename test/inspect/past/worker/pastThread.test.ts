@@ -44,7 +44,7 @@ describe('the history thread', () => {
     expect((await thread.object('web-uid', moment.at)).status).toMatchObject({ phase: 'Running' });
     expect((await thread.actorPast('pod/web-uid', moment.at)).taken.ways.length).toBeGreaterThan(0);
     expect(written).toBe(7);
-    // It reads what has come since.
+    // The thread also reads what was recorded since.
     await recorded.live(1);
     expect((await thread.recorded())?.to).toBeGreaterThanOrEqual(span?.to ?? 0);
   });
@@ -53,11 +53,11 @@ describe('the history thread', () => {
     const { thread, recorded } = await recordedThread();
     await expect(thread.object('constructor', 8.64e15)).rejects.toThrow(NotInspected);
     await expect(thread.detail('pod/nobody', 8.64e15)).rejects.toThrow(NotInspected);
-    // What no caller gives it.
+    // Pass an invalid argument, which no caller does.
     const failed = await thread.story('web-uid', 0, 5n as never).catch((error: unknown) => error);
     expect(failed).toBeInstanceOf(Error);
     expect(failed).not.toBeInstanceOf(NotInspected);
-    // A torn end is no end of it.
+    // A torn write at the end of the file does not make the rest unreadable.
     const [file = ''] = await readdir(recorded.directory);
     await appendFile(join(recorded.directory, file), 'torn');
     expect((await thread.moment(8.64e15)).pods).toHaveLength(1);
@@ -99,9 +99,9 @@ describe('the history thread', () => {
     await thread.recorded();
     expect([...timers.values()]).toMatchObject([{ ms: 60_000 }]);
     const outcomes = Promise.allSettled([thread.moment(0), thread.moment(8.64e15), thread.recorded()]);
-    // All have been asked, and nothing has come back.
+    // By now all requests are sent, and no response has arrived.
     for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();
-    // That of the first: whoever waits for its turn is not late.
+    // Only the timeout of the first request is running, because a queued request cannot be late.
     expect([...timers.values()]).toMatchObject([{ ms: 60_000 }]);
     for (const { fn } of [...timers.values()]) fn();
     expect(await outcomes).toMatchObject([
@@ -140,7 +140,7 @@ describe('the history thread', () => {
     const refused = outcomes.filter(({ status }) => status === 'rejected');
     expect(refused).toHaveLength(12);
     expect(refused[0]).toMatchObject({ reason: { message: 'too much is asked of the recording at a time' } });
-    // For whoever gets no answer nothing is done.
+    // A rejected request must cause no work.
     expect(written).toBe(8);
     expect(await thread.recorded()).toBeDefined();
   });

@@ -1,4 +1,4 @@
-/** How a node serves its own API, of flags and file. */
+/** Settings of the served node API, from flags and configuration file. */
 import { describe, expect, test } from '@jest/globals';
 import { compileServedEndpoints } from '../../../../node/config/compile/serving.ts';
 import { parseConfigFile } from '../../../../node/config/files/readFile.ts';
@@ -138,7 +138,7 @@ describe('one clear message rejects', () => {
     ['tokens without one', { '--authentication-token-webhook': true }, '', false, /^authentication\.webhook: /],
     ['half a certificate', {}, 'tlsCertFile: a', true, /^tlsCertFile and tlsPrivateKeyFile: each needs the other$/],
     ['a suite of the past', {}, 'tlsCipherSuites: [TLS_RSA_WITH_RC4_128_SHA]', true, /^tlsCipherSuites: .*RC4/],
-    ['a curve of nobody', {}, 'tlsCurvePreferences: [7]', true, /^tlsCurvePreferences: 7/],
+    ['an unknown curve', {}, 'tlsCurvePreferences: [7]', true, /^tlsCurvePreferences: 7/],
     ['an address that is none', {}, 'address: here', true, /address: expected an IP address, got "here"$/],
     ['a flag that is none', { '--healthz-bind-address': 'here' }, '', true, /expected an IP address, got "here"$/],
     ['a port that is none', { '--port': '70000' }, '', true, /^--port: expected a whole number between 0 and 65535/],

@@ -1,4 +1,4 @@
-/** The table of settings is complete, and nothing repeats it. */
+/** The table of settings is complete, and its values are repeated nowhere. */
 import { describe, expect, test } from '@jest/globals';
 import { compileValues } from '../../../../node/config/nodeConfig.ts';
 import { allSettings, flagSettings } from '../../../../node/config/settings/allSettings.ts';
@@ -13,7 +13,7 @@ interface Entry {
   readonly setting: SettingDefinition;
 }
 
-/** The settings with the paths of their fields. */
+/** Returns the settings with the paths of their fields. */
 const settingsIn = (settings: Settings, path = ''): readonly Entry[] =>
   Object.entries(settings).flatMap(([name, entry]) =>
     isGroup(entry) ? settingsIn(entry.fields, `${path}${name}.`) : [{ path: `${path}${name}`, setting: entry }],
@@ -76,13 +76,13 @@ test('the settings with an effect are exactly those that are compiled', () => {
   expect([...read].toSorted()).toEqual(withEffect.map(([name]) => name).toSorted());
 });
 
-/** Numbers and words that are defaults, but mean other things elsewhere, too. */
+/** Defaults whose values also occur elsewhere with a different meaning. */
 const COMMON = [
   '-1 0 1 2 5 10 14 15 50 80 100 5000 10000 30000 60000 120000 300000 3600000 20000 127.0.0.1 0.0.0.0 text none container pods',
   'cgroupfs Webhook kubelet.config.k8s.io/v1beta1',
 ].flatMap((line) => line.split(' '));
 
-/** The defaults as they could be written in the code: as in a file, and as parsed. */
+/** The defaults as the code could repeat them: as written in a file, and parsed. */
 const literals = new Map(
   settings.flatMap(({ path, setting }) =>
     [true, false].flatMap((standalone) =>
@@ -93,7 +93,7 @@ const literals = new Map(
   ),
 );
 
-/** A file's lines without comments. */
+/** Returns the lines of a file without comments. */
 const codeOf = (text: string): readonly string[] =>
   text
     .replaceAll(/\/\*[\s\S]*?\*\//g, (comment) => comment.replaceAll(/[^\n]/g, ' '))

@@ -1,8 +1,8 @@
-/** The names of the settings of a kubelet 1.36. */
+/** Names of the settings of kubelet 1.36. */
 
 const words = (...lines: readonly string[]): readonly string[] => lines.flatMap((line) => line.split(' '));
 
-/** The fields of a KubeletConfiguration (`staging/src/k8s.io/kubelet/config/v1beta1/types.go`), by their paths. */
+/** Paths of the fields of a KubeletConfiguration (`staging/src/k8s.io/kubelet/config/v1beta1/types.go`). */
 export const KUBELET_FIELDS = words(
   'apiVersion kind enableServer staticPodPath podLogsDir syncFrequency fileCheckFrequency httpCheckFrequency',
   'staticPodURL staticPodURLHeader address port readOnlyPort tlsCertFile tlsPrivateKeyFile tlsCipherSuites',
@@ -34,7 +34,7 @@ export const KUBELET_FIELDS = words(
   'containerRuntimeEndpoint imageServiceEndpoint failCgroupV1 userNamespaces.idsPerPod',
 );
 
-/** The flags (`cmd/kubelet/app/options`), without those of cAdvisor, which the kubelet's reference does not list. */
+/** Flags (`cmd/kubelet/app/options`) except those of cAdvisor, which the kubelet's reference does not list. */
 export const KUBELET_FLAGS = words(
   'address allowed-unsafe-sysctls anonymous-auth authentication-token-webhook',
   'authentication-token-webhook-cache-ttl authorization-mode authorization-webhook-cache-authorized-ttl',

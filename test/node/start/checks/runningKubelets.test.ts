@@ -18,7 +18,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }));
 
-/** A /proc in which one process has this command line. */
+/** Creates a /proc in which one process has this command line. */
 async function processWith(...args: string[]): Promise<string> {
   const proc = join(folder, 'proc');
   await mkdir(join(proc, '42'), { recursive: true });
@@ -54,7 +54,7 @@ test('the listeners in pod-resources and device-plugins belong to an agent that 
     await listen(join(root, 'pod-resources', 'kubelet.sock')),
     await listen(join(root, 'device-plugins', 'kubelet.sock')),
   ];
-  // The lock of this process does not count: an agent holds it while it looks for a kubelet.
+  // The lock of this process does not count, because an agent holds it while it checks for a kubelet.
   const release = await lockRootDirectory(root);
   expect(await describeRunningKubelets(root)).toHaveLength(2);
   await release();

@@ -1,4 +1,7 @@
-/** A node that is counted from its beginning on, and whose API shows that: to who may, and at a port for everybody. */
+/**
+ * A node whose metrics are counted from its start. Its API shows them to authorized users, and to everybody on a
+ * separate port.
+ */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';

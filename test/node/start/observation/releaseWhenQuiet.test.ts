@@ -7,7 +7,10 @@ import { root } from '../../../support/root.ts';
 
 const MIB = 2 ** 20;
 
-/** Creates a source of changes that take memory. Counts the releases, and how often the space for young objects was allowed to grow. */
+/**
+ * Creates a source of changes that allocate memory. Counts the releases, and how often the young generation was allowed
+ * to grow.
+ */
 function watched() {
   const clock = new SimulatedClock();
   const listeners = new Set<() => void>();
@@ -162,7 +165,7 @@ test('the young space grows with each change, even if memory was released too re
 });
 
 describe('the heap of V8', () => {
-  /** Creates a heap that records what is done to it. */
+  /** Creates a heap that records the calls to it. */
   function recordedHeap() {
     const clock = new SimulatedClock();
     const actions: string[] = [];

@@ -1,4 +1,7 @@
-/** What never comes to rest is told, and ended: else neither the clock nor a test would ever go on. */
+/**
+ * An agent that never comes to rest is reported as a violation and killed. Otherwise neither the clock nor the test
+ * would ever continue.
+ */
 import { expect, test } from '@jest/globals';
 import type { AnyActorRef } from 'xstate';
 import type { Invariant } from '../../../../testing/simulation/invariants/invariant.ts';
@@ -6,8 +9,8 @@ import type { SimulationOptions } from '../../../../testing/simulation/options.t
 import { simulateNode } from '../../../../testing/simulation/simulateNode.ts';
 import { manifest } from '../../../../testing/simulation/stories/manifests.ts';
 
-/** What a node is found to do without end, which runs one pod. */
-async function endless(options: Partial<SimulationOptions>): Promise<unknown> {
+/** Runs a node with one pod and expects the violation "the node does not come to rest". */
+async function expectEndlessActivity(options: Partial<SimulationOptions>): Promise<unknown> {
   const node = await simulateNode({ seed: 1, ...options });
   node.apply(manifest('web'));
   return node.advance(120_000).then(
@@ -21,15 +24,15 @@ const restless = (where: string) => ({
   violation: { number: 9, message: expect.stringMatching(new RegExp(`^the node does not come to rest: ${where}`)) },
 });
 
-/** Without end, but for that of a test that finds nothing. */
-const OFTEN = 100_000;
+/** Number of repetitions that counts as endless here, but still lets the test end if the check fails. */
+const ENDLESS_COUNT = 100_000;
 
-/** Sets a timer of so many milliseconds, and again whenever it elapses. */
+/** Sets a timer of `ms` milliseconds, and sets it again whenever it fires. */
 const rearming = (ms: number): Invariant => ({
   number: 9,
   description: 'nothing',
   follow: ({ host: { clock } }) => {
-    let left = OFTEN;
+    let left = ENDLESS_COUNT;
     const again = () => {
       left -= 1;
       if (left > 0) clock.setTimeout(again, ms);
@@ -40,21 +43,21 @@ const rearming = (ms: number): Invariant => ({
 });
 
 test('a timer that is rearmed without a delay is reported as endless activity', async () => {
-  expect(await endless({ invariants: [rearming(0)] })).toMatchObject(
+  expect(await expectEndlessActivity({ invariants: [rearming(0)] })).toMatchObject(
     restless('\\d+ calls, steps and timers at one point in time, mostly a timer \\(\\d+ times\\)'),
   );
 });
 
 test('a timer that is rearmed with less than a millisecond is reported as endless activity', async () => {
-  expect(await endless({ invariants: [rearming(0.5)] })).toMatchObject(
+  expect(await expectEndlessActivity({ invariants: [rearming(0.5)] })).toMatchObject(
     restless('\\d+ calls, steps and timers within a minute, mostly a timer \\(\\d+ times\\)'),
   );
 });
 
 test('an actor that sends itself events without end in one step is reported as endless activity', async () => {
-  let left = OFTEN;
+  let left = ENDLESS_COUNT;
   const inspect: SimulationOptions['inspect'] = ({ type, actorRef }) => {
-    // Every actor here is one of xstate's own.
+    // All actors of the simulation are created by XState, so the cast is safe.
     const root = actorRef as AnyActorRef;
     if (type !== '@xstate.actor' || root._parent !== undefined) return;
     root.system.inspect((event) => {
@@ -64,7 +67,7 @@ test('an actor that sends itself events without end in one step is reported as e
       root.send(event.event);
     });
   };
-  expect(await endless({ inspect })).toMatchObject(
+  expect(await expectEndlessActivity({ inspect })).toMatchObject(
     restless('\\d+ calls, steps and timers at one point in time, mostly the node on node.ticked \\(\\d+ times\\)'),
   );
   expect(left).toBeGreaterThan(0);

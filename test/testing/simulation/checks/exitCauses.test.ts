@@ -2,15 +2,18 @@ import { expect, test } from '@jest/globals';
 import type { RuntimeEffect } from '../../../../cri/simulated/objects/views.ts';
 import { ExitCauses } from '../../../../testing/simulation/checks/exitCauses.ts';
 
-/** What becomes of a container in its sandbox, and who did it. */
+/**
+ * Creates a container in a sandbox, with functions that record what the agent requests and what happens to the
+ * container.
+ */
 function story() {
   const endings = new ExitCauses();
   const clock = { elapsed: 0 };
-  // No start is refused here.
+  // `noteCall` reads only the clock in these tests, because no start is refused.
   const around = { host: { clock } } as unknown as Parameters<ExitCauses['noteCall']>[0];
   const sandbox = { id: 'sandbox', podUid: 'pod' };
   const container = { id: 'main' };
-  // As far as it is looked at.
+  // `ExitCauses` reads only these fields.
   const effect = (kind: RuntimeEffect['kind']) => ({ kind, sandbox, container }) as unknown as RuntimeEffect;
   return {
     asks: (name: string, about: string) => endings.noteCall(around, { target: 'runtime', name, about, writes: true }),

@@ -1,4 +1,4 @@
-/** What becomes of requests and watches on their way to an API server in a simulation. */
+/** Requests and watches on their way to the API server of a simulation. */
 import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import { Api } from '../../../../testing/apiserver/api.ts';
@@ -12,19 +12,19 @@ function network() {
   const way = new ApiNetwork(api);
   const ask = (method: string, url: string, body?: object, signal = new AbortController().signal) =>
     way.send({ method, url, headers: json, body: body ? JSON.stringify(body) : '', user }, signal);
-  /** Follows the namespaces; gives the names that it hears of, and how it has ended. */
+  /** Watches the namespaces. Returns the names that the watch reports, and a promise of how the watch ended. */
   const watch = async () => {
-    const heard: string[] = [];
+    const names: string[] = [];
     const { body } = await ask('GET', `/api/v1/namespaces?watch=true&resourceVersion=${api.registry.store.revision}`);
     const ended = (async () => {
       try {
-        for await (const line of body) heard.push(JSON.parse(line).object.metadata.name);
+        for await (const line of body) names.push(JSON.parse(line).object.metadata.name);
         return 'ended';
       } catch (error) {
         return String(error);
       }
     })();
-    return { heard, ended };
+    return { names, ended };
   };
   const make = (name: string) =>
     api.respond({
@@ -39,7 +39,7 @@ function network() {
 
 test('an API server that is down refuses connections, and its watches break', async () => {
   const { way, ask, watch, make } = network();
-  const { heard, ended } = await watch();
+  const { names, ended } = await watch();
   await make('one');
   way.goAway('refused');
   expect(await ended).toBe('Error: read ECONNRESET');
@@ -48,12 +48,12 @@ test('an API server that is down refuses connections, and its watches break', as
   way.comeBack();
   expect(way.hasFault).toBe(false);
   expect(await ask('GET', '/api/v1/namespaces/one')).toMatchObject({ code: 200 });
-  expect(heard).toEqual(['one']);
+  expect(names).toEqual(['one']);
 });
 
 test('requests to a hanging API server hang until they are aborted or lost, and watches report nothing', async () => {
   const { way, ask, watch, make } = network();
-  const { heard, ended } = await watch();
+  const { names, ended } = await watch();
   way.goAway('hanging');
   const givenUp = new AbortController();
   const one = ask('DELETE', '/api/v1/namespaces/default', undefined, givenUp.signal);
@@ -63,11 +63,11 @@ test('requests to a hanging API server hang until they are aborted or lost, and 
   await make('one');
   way.comeBack();
   await expect(other).rejects.toThrow('ECONNRESET');
-  expect([await ended, heard]).toEqual(['Error: read ECONNRESET', []]);
-  // They have not taken effect.
-  const kept = await ask('GET', '/api/v1/namespaces/kube-public');
-  for await (const text of kept.body) expect(JSON.parse(text).metadata.deletionTimestamp).toBeUndefined();
-  expect(kept.code).toBe(200);
+  expect([await ended, names]).toEqual(['Error: read ECONNRESET', []]);
+  // The lost deletions have not taken effect.
+  const response = await ask('GET', '/api/v1/namespaces/kube-public');
+  for await (const text of response.body) expect(JSON.parse(text).metadata.deletionTimestamp).toBeUndefined();
+  expect(response.code).toBe(200);
 });
 
 test('watches can become silent, including new ones, until their connections break', async () => {
@@ -81,7 +81,7 @@ test('watches can become silent, including new ones, until their connections bre
   const after = await watch();
   await make('two');
   way.cut();
-  expect([await after.ended, before.heard, then.heard, after.heard]).toEqual([
+  expect([await after.ended, before.names, then.names, after.names]).toEqual([
     'Error: read ECONNRESET',
     [],
     [],

@@ -1,4 +1,4 @@
-/** A simulated node of a cluster, and what it asks its API server for. */
+/** A simulated node of a cluster, with a log of its requests to the API server. */
 import type { ApiPod } from '../../../../testing/simulation/cluster/apiPod.ts';
 import { type ClusterFactory, simulatedCluster } from '../../../../testing/simulation/cluster/simulatedCluster.ts';
 import type { Invariant } from '../../../../testing/simulation/invariants/invariant.ts';
@@ -15,7 +15,7 @@ interface Asked {
   readonly about: string;
 }
 
-/** All invariants are held to. */
+/** Creates a node that is checked against all invariants. */
 export async function clusterNode(options: Partial<SimulationOptions> & { readonly cluster?: ClusterFactory } = {}) {
   let asked: Asked[] = [];
   const spy: Invariant = {
@@ -35,15 +35,15 @@ export async function clusterNode(options: Partial<SimulationOptions> & { readon
     node,
     cluster,
     host,
-    /** A pod as the API has it; undefined: it has none. */
+    /** Returns the pod as the API server has it; undefined if it does not exist. */
     pod: (name: string): ApiPod | undefined => cluster.pods().find((each) => each.name === name),
-    /** The runs of a pod's container, the oldest first. */
+    /** Returns the runs of a pod's containers, the oldest first. */
     runs: (pod: string) =>
       host
         .containers()
         .filter(({ podName }) => podName === pod)
         .toSorted((one, other) => one.createdAt - other.createdAt),
-    /** What was asked since it was looked at last, of which the names match. */
+    /** Returns and clears the requests since the last call whose names match. */
     asked: (names = /./): readonly string[] => {
       const all = asked;
       asked = [];

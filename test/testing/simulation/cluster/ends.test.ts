@@ -1,4 +1,4 @@
-/** How pods of an API server end, whatever is away when. */
+/** Terminal statuses of API server pods, whichever parts are down when the pod terminates. */
 import { describe, expect, test } from '@jest/globals';
 import type { PodWrite } from '../../../../testing/simulation/cluster/apiPod.ts';
 import { PATHS } from '../../../../testing/simulation/host/host.ts';
@@ -13,7 +13,7 @@ import { clusterNode, MINUTE, SECOND } from './clusterNode.ts';
 const shell = (script: string) => ['sh', '-c', script];
 const STUBBORN = shell('trap "" TERM; sleep 1d');
 
-/** It fails after so many seconds, for good. */
+/** Returns a pod that fails permanently after this number of seconds. */
 const failing = (seconds: number) =>
   manifest('once', {
     restartPolicy: 'Never',
@@ -27,7 +27,7 @@ const FAILED = {
 type Node = Awaited<ReturnType<typeof clusterNode>>['node'];
 const away = (node: Node, forMs: number) => node.perform({ kind: 'apiAway', how: 'refused', forMs });
 
-/** What happens around the 20th second, when the container has ended. */
+/** Failures around the 20th second, when the container exits. */
 const ORDERS: Readonly<Record<string, (node: Node) => Promise<void>>> = {
   'the server is away when it ends': async (node) => {
     await node.advance(10 * SECOND);
@@ -112,7 +112,7 @@ test.each(REQUESTS)(
   'pods run and are deleted even if a request is lost before or after it takes effect: %s',
   async (name) => {
     for (const [index, fault] of FATES.entries()) {
-      // One of the first ones.
+      // `skip` selects one of the first three requests.
       const lostRequest: TargetedFault = { call: { target: 'api', name }, fault, skip: index % 3, times: 1 };
       const { node, pod, runs } = await clusterNode({ faults: planTargetedFaults([lostRequest]) });
       node.perform({ kind: 'createPod', pod: manifest('web') });

@@ -1,4 +1,4 @@
-/** What pods get of an API server, and what can be the matter with that. */
+/** The objects that pods get from an API server, and the faults of those objects and requests. */
 import { expect, test } from '@jest/globals';
 import type { ApiObject } from '../../../../testing/simulation/cluster/apiObject.ts';
 import { API_PART_FAULTS, API_PARTS, type ApiPartFault } from '../../../../testing/simulation/cluster/apiPartFaults.ts';
@@ -26,7 +26,7 @@ const objects = (a: string): ApiObject[] => [
   { of: 'ClusterTrustBundle', name: 'anchors', data: { a } },
 ];
 
-/** A node with a pod that is given everything. */
+/** Creates a node with a pod that uses objects of every kind. */
 async function story() {
   const made = await clusterNode();
   const { node, host, pod } = made;

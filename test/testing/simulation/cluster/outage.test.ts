@@ -1,4 +1,4 @@
-/** What holds of a node while its API server is away, and when that is back. */
+/** A node whose API server is down, and what happens once the server is back. */
 import { describe, expect, test } from '@jest/globals';
 import { container, manifest } from '../../../../testing/simulation/stories/manifests.ts';
 import { clusterNode, HOUR, MINUTE, SECOND } from './clusterNode.ts';
@@ -75,11 +75,11 @@ describe.each(OUTAGES)('while the API server is away (%s) for %i ms', (how, forM
     await node.advance(30 * SECOND);
     const all = asked();
     const count = (what: RegExp) => all.filter((each) => what.test(each)).length;
-    // Each pod's status once; and what has changed of it since then.
+    // The status of each pod is sent once, plus what has changed since then.
     expect(count(/^patch pods\/status/)).toBeLessThanOrEqual(3 * names.length);
     expect(count(/^(get|list) pods/)).toBeLessThanOrEqual(3 * names.length);
     expect(count(/^watch pods/)).toBeLessThanOrEqual(3);
-    // Of what happened meanwhile the last is told: each pod has few different events.
+    // Only recent events are sent: each pod has few distinct events.
     expect(count(/events/)).toBeLessThanOrEqual(10 * names.length);
     for (const name of names) expect(pod(name)?.status).toMatchObject({ phase: 'Running' });
     const events = cluster.api.registry.store.list('/events').map(([, { lastTimestamp }]) => String(lastTimestamp));

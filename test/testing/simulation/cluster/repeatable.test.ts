@@ -1,4 +1,4 @@
-/** A story takes the same steps each time, whatever real time passes meanwhile. */
+/** A story takes the same steps each time, however much real time passes in between. */
 import { expect, test } from '@jest/globals';
 import type { Invariant } from '../../../../testing/simulation/invariants/invariant.ts';
 import { playPointed } from '../../../../testing/simulation/stories/pointed/playPointed.ts';
@@ -6,7 +6,9 @@ import { recreations } from '../../../../testing/simulation/stories/pointed/reso
 
 const title = 'a pod takes the place of another that has completed while no agent was running';
 
-/** Plays the story, with a pause of the process at each step. Returns what entered the actors, with node times. */
+/**
+ * Plays the story, and pauses the process at each step. Returns the inputs of the actors, with the times of the node.
+ */
 async function entriesOf(pauseMs: number): Promise<readonly string[]> {
   const story = recreations[title];
   if (story === undefined) throw new Error(`no story: ${title}`);

@@ -1,4 +1,4 @@
-/** What a node asks its API server for while nothing happens. */
+/** The requests of an idle node to its API server. */
 import { describe, expect, test } from '@jest/globals';
 import { olderCluster, simulatedCluster } from '../../../../testing/simulation/cluster/simulatedCluster.ts';
 import { invariants } from '../../../../testing/simulation/invariants/invariants.ts';
@@ -12,9 +12,10 @@ describe.each([
   [' an older server, which drops what it does not know and refuses watch lists, of', olderCluster],
 ])('twenty idle pods ask%s', (_, cluster) => {
   const idle = async () => {
-    // An older server does not have all of a status: what it says there is compared once by each agent.
-    const held = cluster === olderCluster ? invariants.filter(({ number }) => number !== 10) : invariants;
-    const made = await clusterNode({ cluster, invariants: held });
+    // An older server does not store all fields of a status, so each new agent compares and patches it once (invariant
+    // 10).
+    const checkedInvariants = cluster === olderCluster ? invariants.filter(({ number }) => number !== 10) : invariants;
+    const made = await clusterNode({ cluster, invariants: checkedInvariants });
     for (let index = 0; index < PODS; index += 1)
       made.node.perform({ kind: 'createPod', pod: manifest(`web-${index}`) });
     await made.node.advance(3 * MINUTE);
@@ -30,7 +31,7 @@ describe.each([
     const isWatch = (each: string) => /^(watch|list) /.test(each);
     const alive = all.filter((each) => / (leases|nodes|nodes\/status) /.test(each) && !isWatch(each));
     expect(all.filter((each) => !isWatch(each) && !alive.includes(each))).toEqual([]);
-    // A renewal every ten seconds; and a status every five minutes, before which it is read.
+    // The lease is renewed every ten seconds. The node status is read and patched every five minutes.
     expect(alive.filter((each) => each.includes(' leases ')).length).toBeLessThanOrEqual(121);
     expect(alive.filter((each) => !each.includes(' leases ')).length).toBeLessThanOrEqual(2 * 5);
     // Each watch lasts five to ten minutes.

@@ -81,7 +81,7 @@ test('untaken transitions without a reason, and taken ones with a reason, are re
   expect(taken).toHaveLength(declared.length - rare.length);
 });
 
-/** What the pointed stories reach, with what each breaks: each is told once. */
+/** The coverage of the pointed stories, and the violation of each story. Each story is played only once. */
 const byPointed = new Coverage();
 const broken = new Map<string, Promise<Violation | undefined>>();
 const brokenBy = (title: string): Promise<Violation | undefined> => {
@@ -128,7 +128,8 @@ describe('the coverage page', () => {
   test.each(all)('agrees with the coverage of %s by the pointed stories', async (_, machine) => {
     for (const title of Object.keys(pointedStories)) await brokenBy(title);
     const { missed, missedStates, transitions } = byPointed.of(machine);
-    // What it says they reach they still do: else write it anew (`npm run soak -- --coverage`), or mend the story.
+    // The stories must still reach what the document states. Otherwise regenerate it (`npm run soak -- --coverage`) or
+    // fix the story.
     expect(transitions.length - missed.length).toBeGreaterThanOrEqual(rowOf(machine).pointed);
     const unmissed = linesOf(machine).filter((line) => !missed.map(formatTransition).includes(line));
     expect(unmissed).toEqual([]);

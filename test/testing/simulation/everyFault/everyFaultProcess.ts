@@ -1,7 +1,7 @@
 /**
- * Plays a short story with every kind of fault at each selected call, with faults at random pairs of calls, and with random
- * actions at the times of its calls. Prints the numbers of stories, and what the first violation was. Runs as a process,
- * because a simulation is slower in the context of a test.
+ * Plays a short story with every kind of fault at each selected call, with faults at random pairs of calls, and with
+ * random actions at the times of its calls. Prints the number of stories and the first violation. Runs as a separate
+ * process, because a simulation is slower in Jest's context.
  */
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -21,28 +21,29 @@ import {
   withEveryKindOfFault,
   withRandomPair,
 } from '../../../../testing/simulation/stories/variants/everyFault.ts';
-import type { Told, ToldOfStory } from './everyFault.ts';
+import type { FaultOutcomes, StoriesOutcome } from './everyFault.ts';
 
 const PAIRS = 5;
-const DEEDS = 10;
+const ACTION_COUNT = 10;
 
-/** Tells the stories up to the first that breaks an invariant. */
-async function tell(stories: Iterable<Story>): Promise<Told> {
-  let told = 0;
+/** Plays the stories until one of them violates an invariant. */
+async function playAll(stories: Iterable<Story>): Promise<StoriesOutcome> {
+  let playedCount = 0;
   for (const story of stories) {
-    const options = { invariants: shortRunInvariants, isBrief: true, replays: told % REPLAYS_EVERY === 0 };
-    told += 1;
+    const options = { invariants: shortRunInvariants, isBrief: true, replays: playedCount % REPLAYS_EVERY === 0 };
+    playedCount += 1;
     const { violation } = await play(story, options);
     if (violation === undefined) continue;
     const found = await findViolation(story, options);
-    const broken = found === undefined ? `${violation.message}: told once more it breaks nothing` : await kept(found);
-    return { told, broken };
+    const broken =
+      found === undefined ? `${violation.message}: told once more it breaks nothing` : await saveFinding(found);
+    return { playedCount, broken };
   }
-  return { told };
+  return { playedCount };
 }
 
-/** What it is, as short as it can be told, and where that is kept with a recording. */
-async function kept(found: Finding): Promise<string> {
+/** Saves a finding with its recording. Returns the description of the shortest story and the path of the file. */
+async function saveFinding(found: Finding): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'every-fault-'));
   return `${formatFinding(found)}\nkept in ${await writeFinding(found, directory)}`;
 }
@@ -68,10 +69,10 @@ const actions = [
 ];
 const ones = [...withEveryKindOfFault(story, calls, random.between(0, 100))].filter(isSelected);
 const pairs = Array.from({ length: PAIRS }, () => withRandomPair(story, calls, random));
-const told: ToldOfStory = {
+const outcomes: FaultOutcomes = {
   calls: selectedCalls.size,
-  ofOne: await tell(ones),
-  ofTwo: await tell(pairs),
-  ofDeeds: await tell(random.sample(actions, DEEDS)),
+  singleFaults: await playAll(ones),
+  faultPairs: await playAll(pairs),
+  hostActions: await playAll(random.sample(actions, ACTION_COUNT)),
 };
-process.stdout.write(JSON.stringify(told));
+process.stdout.write(JSON.stringify(outcomes));

@@ -3,10 +3,12 @@ import { type Simulation, simulateNode } from '../../../../testing/simulation/si
 import { manifest } from '../../../../testing/simulation/stories/manifests.ts';
 
 const SECOND = 1_000;
-/** The directory is listed every 20 seconds. */
+/** Interval at which the directory is listed. */
 const LIST_MS = 20 * SECOND;
 
-/** How many milliseconds after it is written the node has a pod; the directory has just been listed. */
+/**
+ * Returns the milliseconds from writing a manifest, just after the directory was listed, until the node has the pod.
+ */
 async function heardAfter(node: Simulation, name: string): Promise<number> {
   const began = node.elapsed;
   node.apply(manifest(name));

@@ -8,8 +8,8 @@ import { perform } from '../../../../testing/simulation/stories/perform.ts';
 const KUBELETS = '7a1e0000-0000-4000-8000-000000000001';
 const MOUNT = `/simulated/lib/pods/${KUBELETS}/volumes/kubernetes.io~projected/token`;
 
-/** A node that others use as well. */
-async function shared(): Promise<Simulation> {
+/** Creates a node that other container users share. */
+async function sharedNode(): Promise<Simulation> {
   const node = await simulateNode({ seed: 1, invariants });
   node.apply(manifest('web', { containers: [container('main')] }));
   await node.advance(60_000);
@@ -19,7 +19,7 @@ async function shared(): Promise<Simulation> {
 const others = (node: Simulation) => [...node.host.runtime.containers()].filter(({ id }) => node.host.isForeign(id));
 
 test('pods of other agents run beside the pods of the node, and continue while its agent is down', async () => {
-  const node = await shared();
+  const node = await sharedNode();
   expect(others(node).map(({ podName, state }) => `${podName} ${state}`)).toEqual([
     'by-hand running',
     'kubelets running',
@@ -36,18 +36,18 @@ test('pods of other agents run beside the pods of the node, and continue while i
 });
 
 test.each<readonly [string, (node: Simulation) => void, RegExp]>([
-  ['a mount of theirs', ({ host }) => host.disk.unmount(MOUNT), /token is no longer mounted/],
-  ['a file of theirs', ({ host }) => host.disk.unlink('/simulated/data/share.txt'), /share.txt was changed/],
+  ['a foreign mount', ({ host }) => host.disk.unmount(MOUNT), /token is no longer mounted/],
+  ['a foreign file', ({ host }) => host.disk.unlink('/simulated/data/share.txt'), /share.txt was changed/],
   [
-    'a cgroup of theirs',
+    'a foreign cgroup',
     ({ host: { cgroups } }) =>
       cgroups.removeDirectory(`/sys/fs/cgroup/${cgroups.paths.find((path) => path.endsWith('podleft-by-somebody'))}`),
     /the cgroup .* is gone/,
   ],
-  ['a sandbox of theirs', (node) => node.host.runtime.removeSandbox(others(node)[0]?.sandbox.id ?? ''), /is gone/],
-  ['a container of theirs', (node) => node.host.runtime.exitContainer(others(node)[1]?.id ?? '', 0), /was stopped/],
+  ['a foreign sandbox', (node) => node.host.runtime.removeSandbox(others(node)[0]?.sandbox.id ?? ''), /is gone/],
+  ['a foreign container', (node) => node.host.runtime.exitContainer(others(node)[1]?.id ?? '', 0), /was stopped/],
 ])('%s that disappears violates an invariant', async (_, remove, expected) => {
-  const node = await shared();
+  const node = await sharedNode();
   remove(node);
   expect(() => node.check()).toThrow(expected);
   node.kill();
@@ -81,16 +81,16 @@ describe('a temporary pod of another agent', () => {
   const names = (node: Simulation) => others(node).map(({ podName }) => podName);
   const cgroup = `/sys/fs/cgroup/kubepods/besteffort/pod${VISITOR}`;
 
-  /** A node that it has come to. */
-  async function visited(): Promise<Simulation> {
-    const node = await shared();
+  /** Creates a node with a visiting pod of a different kubelet. */
+  async function visitedNode(): Promise<Simulation> {
+    const node = await sharedNode();
     perform(node, { kind: 'visit', uid: VISITOR, forMs: 60_000 });
     await node.advance(15_000);
     return node;
   }
 
   test('is foreign until it leaves, and so is its cgroup', async () => {
-    const node = await visited();
+    const node = await visitedNode();
     expect(names(node)).toContain(`visitor-${VISITOR}`);
     expect(node.host.isForeign(cgroup)).toBe(true);
     node.check();
@@ -102,7 +102,7 @@ describe('a temporary pod of another agent', () => {
   });
 
   test('is not touched for a manifest with its UID, which waits until the pod has left', async () => {
-    const node = await visited();
+    const node = await visitedNode();
     const web = manifest('late');
     node.apply({ ...web, metadata: { ...web.metadata, uid: VISITOR } });
     await node.advance(20_000);
@@ -113,7 +113,7 @@ describe('a temporary pod of another agent', () => {
   });
 
   test('violates no invariant if it leaves while its container is starting', async () => {
-    const node = await shared();
+    const node = await sharedNode();
     for (let forMs = 0; forMs < 2_000; forMs += 20) {
       perform(node, { kind: 'stall', forMs });
       perform(node, { kind: 'visit', uid: VISITOR, forMs: 0 });
@@ -125,7 +125,7 @@ describe('a temporary pod of another agent', () => {
   });
 
   test('violates an invariant if a part of it disappears sooner', async () => {
-    const [stopped, removed, unmade] = [await visited(), await visited(), await visited()];
+    const [stopped, removed, unmade] = [await visitedNode(), await visitedNode(), await visitedNode()];
     const theirs = (node: Simulation) => others(node).find(({ podUid }) => podUid === VISITOR);
     stopped.host.runtime.exitContainer(theirs(stopped)?.id ?? '', 0);
     expect(() => stopped.check()).toThrow(/invariant 5.* was stopped/);
@@ -140,7 +140,7 @@ describe('a temporary pod of another agent', () => {
 });
 
 test('a pod with the UID of a permanent foreign pod waits forever, and the foreign pod is not touched', async () => {
-  const node = await shared();
+  const node = await sharedNode();
   const web = manifest('late');
   node.apply({ ...web, metadata: { ...web.metadata, uid: NEIGHBOUR_POD_UID } });
   await node.advance(60_000);

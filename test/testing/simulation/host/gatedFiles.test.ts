@@ -8,7 +8,7 @@ import { type CallFault, Gate } from '../../../../testing/simulation/run/gate.ts
 import { Schedule } from '../../../../testing/simulation/run/schedule.ts';
 import { signal } from '../../../volume/onDisk.ts';
 
-/** The files of an agent whose calls have this fault, beside those of whoever else is there. */
+/** Creates the files of an agent whose calls have this fault, and an unaffected view of the same disk. */
 function withFate(fault: CallFault) {
   const clock = new Schedule(0);
   const disk = new MemoryDisk(() => 0);

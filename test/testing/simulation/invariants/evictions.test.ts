@@ -29,7 +29,7 @@ const eviction = {
   enforcesStorageLimits: true,
 } as const;
 
-/** A node of a cluster with a critical pod and three others. */
+/** Creates a cluster node with a critical pod and three others. */
 async function node(diskLayout: DiskLayout = 'single') {
   const simulated = await simulateNode({
     seed: 1,
@@ -77,7 +77,7 @@ describe('C28: a simulated node of a cluster', () => {
 
   test('evicts no more pods than necessary', async () => {
     const simulated = await node();
-    // 9 % are left with four containers of 64 MiB of 4 GiB, so one has to go.
+    // 9 % are available while four containers use 64 MiB each of 4 GiB, so one has to be evicted.
     simulated.perform({ kind: 'pressure', resource: 'memory', share: 0.848, forMs: 60 * SECOND });
     await simulated.advance(50 * SECOND);
     expect(Object.values(phases(simulated)).toSorted()).toEqual(['Evicted', 'Running', 'Running', 'Running']);
@@ -86,14 +86,14 @@ describe('C28: a simulated node of a cluster', () => {
 
 const EVICTED = 'The node was low on resource: memory. Threshold quantity: 100, available: 50. ';
 
-/** Follows an invariant on a host with this much memory, and returns its violations of one event. */
+/** Runs an invariant on a host with this much memory, and returns its violations for one event. */
 function violationsOf(invariant: Invariant, { available = 50, measured = 50, priority = 0, message = EVICTED } = {}) {
   const violations: string[] = [];
   const resources = {
     available: () => available,
     lastObservations: { 'memory.available': { available: measured, capacity: 1_000, at: 0 } },
   };
-  // The invariants of evictions see nothing else.
+  // The invariants of evictions read nothing else.
   const watched = { host: { resources }, podOf: () => aPod({ priority }) } as unknown as Watched;
   const hooks = invariant.follow(watched, (violation) => violations.push(violation));
   hooks.onCall?.({ target: 'cgroups', name: 'measureNode', about: '', writes: false });

@@ -8,7 +8,7 @@ import { container, manifest } from '../../../../testing/simulation/stories/mani
 
 const setup = container('setup', { command: ['sh', '-c', 'exit 0'] });
 
-/** A node with a pod, and what the invariant says to made-up reports of it. */
+/** Creates a node with a pod, and an invariant that is fed with made-up reports of it. */
 export async function watchedNode(named?: string) {
   const node = await simulateNode({ seed: 1 });
   const apply = (spec: object = {}) => {
@@ -24,7 +24,7 @@ export async function watchedNode(named?: string) {
   const watched = { host: node.host, actionLog: node.actionLog, podOf: () => pod, agentNumber: 1, timers: 0 };
   const broken: string[] = [];
   const hooks = forwardOnly.follow(watched as unknown as Watched, (message) => void broken.push(message));
-  /** The disk does not take how pods end. */
+  /** Lets the disk hang when the agent saves the terminal status of a pod. */
   const fault = () => {
     const about = `${PATHS.root}/statelet/statuses`;
     hooks.onCall?.({ target: 'disk', name: 'open', about, writes: true }, { kind: 'hang' });
@@ -45,7 +45,7 @@ export async function watchedNode(named?: string) {
   const remove = () => following.onStatus?.({ uid, pod, removed: true } as never);
   const beginAnew = (over: Partial<PodStatus>) =>
     following.onStatus?.({ uid, pod: { ...pod, status: { ...status, ...over } }, removed: false } as never);
-  /** Takes all sandboxes from the runtime, whoever does that. */
+  /** Removes all sandboxes from the runtime, without the agent's involvement. */
   const dropAll = () => {
     for (const sandbox of node.host.sandboxes()) {
       const containers = node.host.containers().filter((each) => each.sandbox.id === sandbox.id);
@@ -53,7 +53,10 @@ export async function watchedNode(named?: string) {
       for (const container of containers) following.onEffect?.({ kind: 'removed', sandbox, container });
     }
   };
-  /** The agent leaves the end of the pod to be told; `isFinal`: that of one that nobody has removed. */
+  /**
+   * Leaves the terminal status of the pod unacknowledged on disk. `isFinal` states that the pod terminated without
+   * being removed.
+   */
   const leaveEnd = async ({ isFinal = false } = {}) => {
     const left = `${PATHS.root}/statelet/unacknowledged/${uid}.json`;
     await node.host.files.mkdir(dirname(left), { recursive: true });
@@ -61,8 +64,8 @@ export async function watchedNode(named?: string) {
     return left;
   };
   const restart = () => (watched.agentNumber += 1);
-  /** What has been broken since it was last asked. */
-  const said = () => broken.splice(0).map((message) => message.replace(/^default\/web-node-1: |, at \d+$/g, ''));
+  /** Returns and clears the violations since the last call. */
+  const violations = () => broken.splice(0).map((message) => message.replace(/^default\/web-node-1: |, at \d+$/g, ''));
   return {
     node,
     apply,
@@ -75,7 +78,7 @@ export async function watchedNode(named?: string) {
     remove,
     beginAnew,
     leaveEnd,
-    said,
+    violations,
     restart,
     nextLife: () => {
       restart();

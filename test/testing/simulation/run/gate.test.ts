@@ -3,7 +3,7 @@ import { Random } from '../../../../testing/simulation/random.ts';
 import { type CallFault, Gate, type GateParts, type OutsideCall } from '../../../../testing/simulation/run/gate.ts';
 import { Schedule } from '../../../../testing/simulation/run/schedule.ts';
 
-/** A gate at which every call has this fault. */
+/** Returns a gate at which every call has this fault. */
 const gateOf = (fault?: CallFault, parts: Partial<GateParts> = {}) =>
   new Gate({
     clock: new Schedule(0),
@@ -29,11 +29,11 @@ test('a watch whose reply is lost is closed, because its caller could not close 
   expect(undo.mock.calls).toEqual([['watching']]);
 });
 
-/** When a call with this fault is made, by the time of the simulation, and with what it is answered. */
-async function comesOf(fault?: CallFault) {
+/** Passes a call with this fault through a gate. Returns what happens, each with the time of the simulation. */
+async function eventsOf(fault?: CallFault) {
   const clock = new Schedule(0);
-  const said: string[] = [];
-  const note = (what: string) => void said.push(`${clock.elapsed} ${what}`);
+  const log: string[] = [];
+  const note = (what: string) => void log.push(`${clock.elapsed} ${what}`);
   const faultsEnded = () => new Promise<void>((resolve) => void clock.setTimeout(resolve, 9_000));
   const onDeath = () => {
     note('death');
@@ -50,21 +50,21 @@ async function comesOf(fault?: CallFault) {
     ({ message }) => note(message),
   );
   await clock.advance(20_000, turn);
-  return said;
+  return log;
 }
 
 test.each<[string, CallFault | undefined, string[]]>([
-  ['is done and answered', undefined, ['0 done', '0 answer']],
-  ['fails and is not done', { kind: 'fail' }, ['0 no reply']],
-  ['fails and is done in part', { kind: 'fail', inPart: true }, ['0 part', '0 no reply']],
-  ['is done, and nobody hears of that', { kind: 'lostReply' }, ['0 done', '0 no reply']],
-  ['is done late', { kind: 'late', ms: 3_000 }, ['3000 done', '3000 answer']],
-  ['is done when faults end', { kind: 'hang' }, ['9000 done', '9000 answer']],
-  ['is not done before the agent dies', { kind: 'death', when: 'before' }, ['0 death']],
-  ['is done in part before the agent dies', { kind: 'death', when: 'during' }, ['0 part', '0 death']],
-  ['is done before the agent dies', { kind: 'death', when: 'after' }, ['0 done', '0 death']],
+  ['takes effect and returns', undefined, ['0 done', '0 answer']],
+  ['fails without an effect', { kind: 'fail' }, ['0 no reply']],
+  ['fails with a partial effect', { kind: 'fail', inPart: true }, ['0 part', '0 no reply']],
+  ['takes effect, and its reply is lost', { kind: 'lostReply' }, ['0 done', '0 no reply']],
+  ['takes effect late', { kind: 'late', ms: 3_000 }, ['3000 done', '3000 answer']],
+  ['takes effect when faults end', { kind: 'hang' }, ['9000 done', '9000 answer']],
+  ['has no effect before the agent dies', { kind: 'death', when: 'before' }, ['0 death']],
+  ['has a partial effect before the agent dies', { kind: 'death', when: 'during' }, ['0 part', '0 death']],
+  ['takes effect before the agent dies', { kind: 'death', when: 'after' }, ['0 done', '0 death']],
 ])('a call %s', async (_, fault, comes) => {
-  expect(await comesOf(fault)).toEqual(comes);
+  expect(await eventsOf(fault)).toEqual(comes);
 });
 
 test('a call that hangs ends when its caller aborts', async () => {
@@ -96,6 +96,6 @@ test('the order in which calls are answered is random', async () => {
   expect(drawn.toSorted((one, other) => one - other)).toEqual(inOrder);
   expect(await orderOf(1, 'disk')).toEqual(drawn);
   expect(await orderOf(2, 'disk')).not.toEqual(drawn);
-  // The runtime takes a time of its own.
+  // Calls to the runtime have durations of their own.
   expect(await orderOf(1, 'runtime')).toEqual(inOrder);
 });

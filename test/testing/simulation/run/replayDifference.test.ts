@@ -18,7 +18,7 @@ test.each([1, 2, 3])(
   },
 );
 
-/** A node with a pod whose container fails again and again, recorded. */
+/** Records a node with a pod whose container fails repeatedly. */
 async function recorded() {
   const node = await simulateNode({ seed: 1, records: true });
   node.apply(manifest('web', { containers: [container('main', { command: ['sh', '-c', 'sleep 3; exit 1'] })] }));
@@ -65,14 +65,14 @@ test('a stopped agent that waits for its disk has no actors to compare with', as
   await node.advance(1_000);
   await node.checkReplay();
   expect(node.pods()).toHaveLength(1);
-  // For a call that hangs it waits no longer than for one that is slow.
+  // The agent waits no longer for a call that hangs than for a slow one.
   await node.advance(10_000);
   expect(node.pods()).toHaveLength(0);
   node.kill();
 });
 
 test.each([
-  ['that is told once it is on disk', { call: 'rename', about: '/statuses/' }],
+  ['that is reported once it is on disk', { call: 'rename', about: '/statuses/' }],
   ['that cannot be saved', { call: 'writeFile', about: '/statuses/' }],
 ])(
   'a replay does not wait for the disk: a node with a status %s replays to the same state',
@@ -119,14 +119,14 @@ test('a value that turns out to be secret after it was recorded does not affect 
   node.kill();
 });
 
-/** The root of the actors, of whose snapshots this is one. */
+/** Returns the root actor if the event is a snapshot of it. */
 function rootOf({ type, actorRef }: InspectionEvent): AnyActorRef | undefined {
-  // Every actor here is one of xstate's own.
+  // All actors of the simulation are created by XState, so the cast is safe.
   const ref = actorRef as AnyActorRef;
   return type === '@xstate.snapshot' && ref._parent === undefined ? ref : undefined;
 }
 
-/** A warning that a node has of its own: nothing that was recorded has brought it. */
+/** Adds a warning to the context that no recorded input has caused, so that a replay differs. */
 const warnItself = (event: InspectionEvent): void => {
   const root = rootOf(event);
   if (root === undefined) return;

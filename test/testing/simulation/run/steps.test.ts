@@ -2,8 +2,8 @@ import { expect, test } from '@jest/globals';
 import { assign, createActor, setup } from 'xstate';
 import { Steps } from '../../../../testing/simulation/run/steps.ts';
 
-/** An actor that takes numbers above 0, and what counts the steps that they are. */
-function counted() {
+/** Returns an actor that accepts numbers above 0, and the counter of its steps. */
+function actorWithSteps() {
   const steps = new Steps();
   const machine = setup({
     types: { context: {} as { sum: number }, events: {} as { type: 'add'; add: number } },
@@ -28,7 +28,7 @@ function counted() {
 }
 
 test('each input that changes a snapshot is a step, even if several arrive at the same time', async () => {
-  const { steps, enter, nextTask } = counted();
+  const { steps, enter, nextTask } = actorWithSteps();
   enter(1);
   enter(2);
   enter(3);
@@ -37,7 +37,7 @@ test('each input that changes a snapshot is a step, even if several arrive at th
 });
 
 test('an input that changes no snapshot is not a step, and one that changes several is one step', async () => {
-  const { steps, actor, enter, nextTask } = counted();
+  const { steps, actor, enter, nextTask } = actorWithSteps();
   enter(0);
   await nextTask();
   expect(steps.count).toBe(0);

@@ -8,12 +8,12 @@ import { type SoakOptions, soak } from '../../../../testing/simulation/soak/soak
 import { storyOfAnySize } from '../../../../testing/simulation/stories/random/randomStory.ts';
 import { noSandbox } from '../noSandbox.ts';
 
-/** What a soak says, and what comes of it. */
+/** Runs a soak. Returns whether all invariants held, and the printed lines. */
 async function soaked(options: SoakOptions) {
-  const said: string[] = [];
-  const log = jest.spyOn(console, 'log').mockImplementation((line: string) => void said.push(line));
+  const printed: string[] = [];
+  const log = jest.spyOn(console, 'log').mockImplementation((line: string) => void printed.push(line));
   try {
-    return { hasHeld: await soak(options), said };
+    return { hasHeld: await soak(options), printed };
   } finally {
     log.mockRestore();
   }
@@ -22,7 +22,7 @@ async function soaked(options: SoakOptions) {
 afterEach(() => void jest.restoreAllMocks());
 
 test('a soak reports its seeds and its result', async () => {
-  // Each story takes its six seconds, on every machine.
+  // Each story takes six seconds, however fast the machine is.
   let stories = 0;
   jest.spyOn(performance, 'now').mockImplementation(() => stories * 6_000);
   const follow: Invariant['follow'] = () => {
@@ -30,9 +30,9 @@ test('a soak reports its seeds and its result', async () => {
     return {};
   };
   const invariants = [...all, { ...noSandbox, follow }];
-  const { hasHeld, said } = await soaked({ minutes: 0.1, seed: 5, invariants });
+  const { hasHeld, printed } = await soaked({ minutes: 0.1, seed: 5, invariants });
   expect(hasHeld).toBe(true);
-  expect(said).toEqual([
+  expect(printed).toEqual([
     'seeds from 5',
     expect.stringMatching(
       /^1 stories, 1 of them replayed, \d+ steps, \d+ a second, \d+\.\d hours of node time, no violation with seeds 5 to 5$/,
@@ -43,9 +43,9 @@ test('a soak reports its seeds and its result', async () => {
 test('a soak that is stopped reports its progress', async () => {
   const asked = new AbortController();
   setImmediate(() => asked.abort('SIGINT'));
-  const { hasHeld, said } = await soaked({ minutes: 60, seed: 5, signal: asked.signal });
+  const { hasHeld, printed } = await soaked({ minutes: 60, seed: 5, signal: asked.signal });
   expect(hasHeld).toBe(true);
-  expect(said.at(-1)).toMatch(/^0 stories, .*, no story told, stopped by SIGINT$/);
+  expect(printed.at(-1)).toMatch(/^0 stories, .*, no story told, stopped by SIGINT$/);
 });
 
 test('a soak that is stopped during a story reports no progress after its result', async () => {
@@ -56,7 +56,7 @@ test('a soak that is stopped during a story reports no progress after its result
   jest.spyOn(performance, 'now').mockImplementation(() => now);
   const follow: Invariant['follow'] = () => ({
     afterStep: () => {
-      // The story takes an hour, and the soak is stopped meanwhile.
+      // The story takes an hour, and the soak is stopped during it.
       now = 3_600_000;
       asked.abort('SIGINT');
     },
@@ -81,8 +81,8 @@ test('a soak continues with the first seed after the last one', async () => {
     return {};
   };
   const invariants = [{ ...noSandbox, follow }];
-  const { said } = await soaked({ minutes: 60, seed: 4_294_967_295, invariants, signal: asked.signal });
-  expect(said.at(-1)).toMatch(/^2 stories, .*, no violation with seeds 4294967295 to 0, stopped by SIGINT$/);
+  const { printed } = await soaked({ minutes: 60, seed: 4_294_967_295, invariants, signal: asked.signal });
+  expect(printed.at(-1)).toMatch(/^2 stories, .*, no violation with seeds 4294967295 to 0, stopped by SIGINT$/);
 });
 
 describe('a soak that finds a violation', () => {
@@ -96,9 +96,9 @@ describe('a soak that finds a violation', () => {
 
   test('reports it, and saves it in a new file', async () => {
     await writeFile(join(directory, 'soak-5.json'), "somebody else's");
-    const { hasHeld, said } = await soaked(options());
+    const { hasHeld, printed } = await soaked(options());
     expect(hasHeld).toBe(false);
-    const [, first, shorter = '', kept, end] = said;
+    const [, first, shorter = '', kept, end] = printed;
     expect(first).toMatch(/^seed 5: invariant 5, step \d+, \d+ ms: a sandbox was made\n/);
     expect(shorter).toMatch(/\n {2}\d+ ms: apply\n {4}pod:\n {6}apiVersion: v1\n/);
     expect(Math.max(...shorter.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(100);
@@ -110,10 +110,10 @@ describe('a soak that finds a violation', () => {
   });
 
   test('reports it even if it cannot be saved', async () => {
-    const { hasHeld, said } = await soaked({ ...options(), directory: join(directory, 'nowhere') });
+    const { hasHeld, printed } = await soaked({ ...options(), directory: join(directory, 'nowhere') });
     expect(hasHeld).toBe(false);
-    expect(said.at(-2)).toMatch(/^it could not be kept in a file: ENOENT: /);
-    expect(said.at(-1)).toMatch(/, an invariant was broken with seed 5$/);
+    expect(printed.at(-2)).toMatch(/^it could not be kept in a file: ENOENT: /);
+    expect(printed.at(-1)).toMatch(/, an invariant was broken with seed 5$/);
     expect(await readdir(directory)).toEqual([]);
   });
 
@@ -122,19 +122,19 @@ describe('a soak that finds a violation', () => {
     let stories = 0;
     const follow: Invariant['follow'] = (watched, violated) => {
       stories += 1;
-      // One has broken it, one was told once more, and some are shorter.
+      // By then one story has violated the invariant, it was replayed once, and shorter variants were tried.
       if (stories === 5) asked.abort('SIGINT');
       return noSandbox.follow(watched, violated);
     };
-    const { hasHeld, said } = await soaked({
+    const { hasHeld, printed } = await soaked({
       ...options(),
       invariants: [{ ...noSandbox, follow }],
       signal: asked.signal,
     });
     expect(hasHeld).toBe(false);
-    expect(said.at(-1)).toMatch(/, an invariant was broken with seed 5, stopped by SIGINT$/);
+    expect(printed.at(-1)).toMatch(/, an invariant was broken with seed 5, stopped by SIGINT$/);
     const file = join(directory, 'soak-5.json');
-    expect(said.at(-2)).toBe(`kept in ${file}, without a recording`);
+    expect(printed.at(-2)).toBe(`kept in ${file}, without a recording`);
     const { story, number } = JSON.parse(await readFile(file, 'utf8'));
     const drawn = storyOfAnySize(5);
     expect(number).toBe(noSandbox.number);
@@ -150,8 +150,8 @@ describe('a soak that finds a violation', () => {
       return noSandbox.follow(watched, violated);
     };
     const given = { ...options(), invariants: [{ ...noSandbox, follow }], signal: asked.signal };
-    const { said } = await soaked(given);
-    expect(said.at(-1)).toMatch(/, stopped by SIGTERM$/);
+    const { printed } = await soaked(given);
+    expect(printed.at(-1)).toMatch(/, stopped by SIGTERM$/);
     const { story } = JSON.parse(await readFile(join(directory, 'soak-5.json'), 'utf8'));
     expect(story).toEqual(JSON.parse(JSON.stringify(storyOfAnySize(5))));
   });
@@ -162,9 +162,9 @@ describe('a soak that finds a violation', () => {
         throw new TypeError('of my own');
       },
     });
-    const { hasHeld, said } = await soaked({ ...options(), invariants: [{ ...noSandbox, follow }] });
+    const { hasHeld, printed } = await soaked({ ...options(), invariants: [{ ...noSandbox, follow }] });
     expect(hasHeld).toBe(false);
-    const [, failed, kept, end] = said;
+    const [, failed, kept, end] = printed;
     expect(failed).toMatch(/^seed 5: the simulation cannot go on: TypeError: of my own\n {4}at /);
     const file = join(directory, 'soak-5.json');
     expect(kept).toBe(`kept in ${file}`);

@@ -8,7 +8,7 @@ import { root } from '../../../support/root.ts';
 
 const writeFinding = pathToFileURL(join(root, 'testing/simulation/soak/writeFinding.ts')).href;
 
-test('foreign files remain unchanged if there is no file descriptor left', () => {
+test('foreign files remain unchanged if no file descriptor is left', () => {
   const directory = mkdtempSync(join(tmpdir(), 'statelet-kept-'));
   writeFileSync(join(directory, 'soak-6.json'), "somebody else's");
   const code = `

@@ -5,7 +5,7 @@ import { storyOfAnySize } from '../../../../testing/simulation/stories/random/ra
 import { shortStories } from '../../../../testing/simulation/stories/scenarios/shortStories.ts';
 import type { Action } from '../../../../testing/simulation/stories/story.ts';
 
-/** What a program without types may give. */
+/** Stands for a value that a caller without type checking may pass. */
 const untyped = (value: unknown): Action => value as Action;
 
 test('all stories contain only valid actions', () => {

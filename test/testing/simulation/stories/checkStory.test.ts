@@ -1,4 +1,4 @@
-/** What a program gives that is no story is refused before anything of it is told. */
+/** Values that are not valid stories are rejected before anything is played. */
 import { expect, test } from '@jest/globals';
 import { checkStory } from '../../../../testing/simulation/stories/checkStory.ts';
 import { findViolation, formatFinding } from '../../../../testing/simulation/stories/findings/finding.ts';
@@ -9,7 +9,7 @@ import { shortStories } from '../../../../testing/simulation/stories/scenarios/s
 const story = { seed: 1, actions: [], faults: [], lastsMs: 5 };
 const size = { pods: 1, actions: 1, faults: 1, lastsMs: 10 };
 
-/** What a program without types may give. */
+/** Stands for a value that a caller without type checking may pass. */
 const untyped = <T>(value: unknown): T => value as T;
 
 test('all random and predefined stories are valid', () => {

@@ -1,4 +1,4 @@
-/** A host that runs out of memory, in the stories about unusual hosts. */
+/** Running out of memory on the host, played by the stories about unusual hosts. */
 import { describe, expect, test } from '@jest/globals';
 import { shortRunInvariants } from '../../../../testing/simulation/invariants/invariants.ts';
 import { unusualHosts } from '../../../../testing/simulation/stories/pointed/foreignPods.ts';

@@ -14,8 +14,8 @@ const SECOND = 1_000;
 const WEB = 'default/web-node-1';
 const web = manifest('web', { containers: [container('main'), container('helper')] });
 
-/** A node on which a pod runs. */
-async function running(): Promise<Simulation> {
+/** Creates a node on which a pod runs. */
+async function runningNode(): Promise<Simulation> {
   const node = await simulateNode({ seed: 1, invariants });
   perform(node, { kind: 'apply', pod: web });
   await node.advance(5 * SECOND);
@@ -26,7 +26,7 @@ const phases = (node: Simulation) => node.pods().map(({ status }) => status?.pha
 const uids = (node: Simulation) => node.pods().map(({ metadata }) => metadata.uid);
 
 test('a partially written manifest changes nothing until it is complete', async () => {
-  const node = await running();
+  const node = await runningNode();
   const [uid] = uids(node);
   const changed = { ...web, metadata: { ...web.metadata, labels: { changed: 'yes' } } };
   perform(node, { kind: 'writeInParts', pod: changed, share: 0.5, restMs: 3 * SECOND });
@@ -40,7 +40,7 @@ test('a partially written manifest changes nothing until it is complete', async 
 test.each(['empty', 'cut', 'noise', 'refused'] as const)(
   'a pod whose manifest is %s for minutes continues unchanged, under the next agent and after the manifest is restored',
   async (how) => {
-    const node = await running();
+    const node = await runningNode();
     const before = node.host.running().map(({ id }) => id);
     const [uid] = uids(node);
     perform(node, { kind: 'spoil', pod: WEB, how, forMs: 200 * SECOND });
@@ -61,7 +61,7 @@ test.each(['empty', 'cut', 'noise', 'refused'] as const)(
 );
 
 test('a spoiled manifest is restored when faults end, unless its pod was removed', async () => {
-  const node = await running();
+  const node = await runningNode();
   perform(node, { kind: 'spoil', pod: WEB, how: 'cut', forMs: 200 * SECOND });
   node.endFaults();
   expect(JSON.parse(node.host.files.readFileSync(`${PATHS.manifests}/web.json`))).toEqual(web);
@@ -74,7 +74,7 @@ test('a spoiled manifest is restored when faults end, unless its pod was removed
 });
 
 test('garbage is not written into the file of a manifest', async () => {
-  const node = await running();
+  const node = await runningNode();
   perform(node, { kind: 'renameManifest', pod: WEB, file: 'a b.json' });
   perform(node, { kind: 'scribble', file: 'a b.json', text: '{' });
   expect(JSON.parse(node.host.files.readFileSync(`${PATHS.manifests}/a b.json`))).toEqual(web);
@@ -82,7 +82,7 @@ test('garbage is not written into the file of a manifest', async () => {
 });
 
 test('pods are removed with the manifest directory, and return with it', async () => {
-  const node = await running();
+  const node = await runningNode();
   perform(node, { kind: 'manifestsGone', forMs: 60 * SECOND });
   await node.advance(50 * SECOND);
   expect(phases(node)).toEqual([]);
@@ -92,7 +92,7 @@ test('pods are removed with the manifest directory, and return with it', async (
 });
 
 test('only one of two files with the same pod runs, until both are removed', async () => {
-  const node = await running();
+  const node = await runningNode();
   perform(node, { kind: 'copyManifest', pod: WEB, file: 'again.json' });
   await node.advance(5 * SECOND);
   expect(phases(node).sort()).toEqual(['Pending', 'Running']);
@@ -103,7 +103,7 @@ test('only one of two files with the same pod runs, until both are removed', asy
 });
 
 test('a manifest under a new file name is a different pod', async () => {
-  const node = await running();
+  const node = await runningNode();
   const before = uids(node);
   perform(node, { kind: 'renameManifest', pod: WEB, file: 'renamed.json' });
   await node.advance(30 * SECOND);
@@ -140,7 +140,7 @@ test.each(['volumes/kubernetes.io~csi/theirs', 'theirs', 'volumes/kubernetes.io~
 
 test('a foreign mount that is unmounted or emptied violates an invariant', async () => {
   const mounted = async () => {
-    const node = await running();
+    const node = await runningNode();
     perform(node, { kind: 'mountForeign', which: 0, at: 'theirs', forMs: 100 * SECOND });
     const path = node.host.disk.mounts.map((each) => each.path).find((each) => each.endsWith('/theirs')) ?? '';
     return { node, path };
@@ -176,10 +176,10 @@ describe('probes over TLS', () => {
   const isReady = (node: Simulation) => node.pods()[0]?.status?.containerStatuses?.[0]?.ready;
 
   test.each([
-    ['a server that speaks it', 'HTTPS', 8443, [true, true]],
-    ['one that falls ill', 'HTTPS', 8444, [true, false]],
-    ['one that does not speak it', 'HTTPS', 8080, [false, false]],
-    ['one that speaks nothing else, asked without', 'HTTP', 8443, [false, false]],
+    ['a server with TLS', 'HTTPS', 8443, [true, true]],
+    ['a server that becomes unhealthy', 'HTTPS', 8444, [true, false]],
+    ['a server without TLS', 'HTTPS', 8080, [false, false]],
+    ['a TLS server that is probed without TLS', 'HTTP', 8443, [false, false]],
   ] as const)('%s', async (_, scheme, port, expected) => {
     const node = await simulateNode({ seed: 1, invariants });
     perform(node, { kind: 'apply', pod: probed(scheme, port) });
@@ -253,7 +253,7 @@ describe('faults of a container, the runtime or the disk', () => {
     ['no more files can be opened on the host', { kind: 'disk', fault: 'tableFull', forMs: 20 * SECOND }, [0, 0]],
     ['no more files can be opened', { kind: 'disk', fault: 'noDescriptors', forMs: 20 * SECOND }, [0, 0]],
   ])('%s', async (_, action, expected) => {
-    const node = await running();
+    const node = await runningNode();
     perform(node, action);
     await node.advance(60 * SECOND);
     node.check();
@@ -263,7 +263,7 @@ describe('faults of a container, the runtime or the disk', () => {
   });
 
   test('a runtime that has lost its pods gets new ones', async () => {
-    const node = await running();
+    const node = await runningNode();
     const before = node.host.containers().map(({ id }) => id);
     perform(node, { kind: 'runtimeDown', downMs: SECOND, keepContainers: true, forgets: 1 });
     await node.advance(60 * SECOND);
@@ -276,7 +276,7 @@ describe('faults of a container, the runtime or the disk', () => {
 });
 
 test('an agent leaves its pods to the next one when it stops, unless it drains', async () => {
-  const node = await running();
+  const node = await runningNode();
   const before = node.host.containers().map(({ id }) => id);
   perform(node, { kind: 'stopAgent', drains: false, downMs: 5 * SECOND });
   await node.advance(SECOND);

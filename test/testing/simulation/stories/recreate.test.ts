@@ -1,4 +1,4 @@
-/** A Deployment with the strategy Recreate whose pod fills the node: its next pod is not refused (C9). */
+/** A Deployment with the strategy Recreate whose pod fills the node. Its replacement must not be rejected (C9). */
 import { describe, expect, test } from '@jest/globals';
 import { shortRunInvariants } from '../../../../testing/simulation/invariants/invariants.ts';
 import { playPointed } from '../../../../testing/simulation/stories/pointed/playPointed.ts';

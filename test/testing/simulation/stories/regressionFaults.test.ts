@@ -32,7 +32,7 @@ const onceBesideSidecar = manifest('web', {
 });
 
 const UID = '00000000-0000-4000-8000-000000000001';
-/** One pod, whatever it asks for. */
+/** Returns a pod with this UID and these resources. */
 function sized(resources: object) {
   const { metadata, ...rest } = manifest('web', { containers: [container('main', { resources })] });
   return { ...rest, metadata: { ...metadata, uid: UID } };
@@ -55,18 +55,18 @@ const onceWithImage = manifest('web', {
   containers: [container('main', { image: IMAGE })],
 });
 
-/** It ends well, but too late. */
+/** The container exits successfully, but only after the deadline of its pod. */
 const overdue = manifest('web', {
   restartPolicy: 'OnFailure',
   activeDeadlineSeconds: 5,
   containers: [container('main', { command: ['sh', '-c', 'trap "exit 0" TERM; sleep 1d'] })],
 });
 
-/** What drawn stories and faults at every call have broken, as short as it can be told. */
-const kept: Readonly<
+/** Shortest forms of stories that random stories and faults at every call have broken. */
+const stories: Readonly<
   Record<string, { readonly actions: readonly TimedAction[]; readonly targetedFaults: readonly TargetedFault[] }>
 > = {
-  'nothing that runs is ended for a manifest that cannot be read at the start, and whose last good version was not saved':
+  'a running pod is not terminated if its manifest cannot be read at the start and its last valid version was not saved':
     {
       actions: [
         { at: 0, action: { kind: 'apply', pod: web } },
@@ -85,16 +85,17 @@ const kept: Readonly<
         },
       ],
     },
-  'C13: a pod that a drain has ended before its container was made begins anew, also where the drain was cut off': {
-    actions: [
-      { at: 0, action: { kind: 'registryDown', images: [IMAGE], forMs: 30 * SECOND } },
-      { at: 1, action: { kind: 'apply', pod: onceWithImage } },
-      { at: 10 * SECOND, action: { kind: 'stopAgent', drains: true, downMs: 0 } },
-      { at: 15 * SECOND, action: { kind: 'killAgent', downMs: 0 } },
-    ],
-    targetedFaults: [{ call: { target: 'runtime', name: 'removePodSandbox' }, fault: { kind: 'hang' } }],
-  },
-  'C13: a container continues with its reported end if a drain was cut off after its logs were removed': {
+  'C13: a pod that a drain terminated before its container was created starts again, even if the drain was interrupted':
+    {
+      actions: [
+        { at: 0, action: { kind: 'registryDown', images: [IMAGE], forMs: 30 * SECOND } },
+        { at: 1, action: { kind: 'apply', pod: onceWithImage } },
+        { at: 10 * SECOND, action: { kind: 'stopAgent', drains: true, downMs: 0 } },
+        { at: 15 * SECOND, action: { kind: 'killAgent', downMs: 0 } },
+      ],
+      targetedFaults: [{ call: { target: 'runtime', name: 'removePodSandbox' }, fault: { kind: 'hang' } }],
+    },
+  'C13: a container restarts after its reported exit if a drain was interrupted after its logs were removed': {
     actions: [
       { at: 0, action: { kind: 'apply', pod: web } },
       { at: 6 * SECOND, action: { kind: 'mountForeign', which: 0, at: 'theirs', forMs: 60 * SECOND } },
@@ -103,7 +104,7 @@ const kept: Readonly<
     ],
     targetedFaults: [],
   },
-  'C10: a stop that is tried again after the clock was set back grants no longer grace': {
+  'C10: a stop that is retried after the clock was set back does not extend the grace period': {
     actions: [
       { at: 0, action: { kind: 'apply', pod: stubborn } },
       { at: 8 * SECOND, action: { kind: 'remove', pod: 'default/web-node-1' } },
@@ -111,14 +112,14 @@ const kept: Readonly<
     ],
     targetedFaults: [{ call: { target: 'runtime', name: 'stopContainer' }, fault: { kind: 'fail' } }],
   },
-  'no deadline of a pod that ends is past while the runtime hangs': {
+  'no deadline of a terminating pod is overdue while the runtime hangs': {
     actions: [
       { at: 0, action: { kind: 'apply', pod: stubborn } },
       { at: 8 * SECOND, action: { kind: 'remove', pod: 'default/web-node-1' } },
     ],
     targetedFaults: [{ call: { target: 'runtime', name: 'stopContainer' }, fault: { kind: 'hang' } }],
   },
-  'C23: restarts are counted of a container that is removed while its pod gets rid of its old sandbox': {
+  'C23: restarts are counted for a container that is removed while its pod removes its old sandbox': {
     actions: [
       { at: 0, action: { kind: 'apply', pod: crashing } },
       { at: 20 * SECOND, action: { kind: 'killAgent', downMs: 5 * SECOND } },
@@ -127,7 +128,7 @@ const kept: Readonly<
     ],
     targetedFaults: [{ call: { target: 'runtime', name: 'stopPodSandbox' }, fault: { kind: 'late', ms: 10 * SECOND } }],
   },
-  'a manifest whose removal was not seen to before the clock was set back is seen to after it': {
+  'a manifest whose removal was not processed before the clock was set back is processed after it': {
     actions: [
       { at: 0, action: { kind: 'apply', pod: web } },
       { at: 5 * SECOND, action: { kind: 'apply', pod: manifest('db') } },
@@ -138,21 +139,21 @@ const kept: Readonly<
       { call: { target: 'disk', name: 'stat', about: `${PATHS.manifests}/db.json` }, fault: { kind: 'hang' } },
     ],
   },
-  'a container that starts late is of the version of its pod that it was made for, and ends with it': {
+  'a container that starts late belongs to the version of its pod for which it was created, and stops with it': {
     actions: [
       { at: 0, action: { kind: 'apply', pod: web } },
       { at: 8 * SECOND, action: { kind: 'apply', pod: manifest('web', { terminationGracePeriodSeconds: 6 }) } },
     ],
     targetedFaults: [{ call: { target: 'runtime', name: 'startContainer' }, fault: { kind: 'hang' } }],
   },
-  'a container that an agent made before it died is not started if its pod was resized meanwhile': {
+  'a container that an agent created before it crashed is not started if its pod was resized meanwhile': {
     actions: [
       { at: 0, action: { kind: 'apply', pod: burstable } },
       { at: 2 * SECOND, action: { kind: 'apply', pod: sized({ requests: { ...amounts, cpu: '200m' } }) } },
     ],
     targetedFaults: [{ call: { target: 'runtime', name: 'createContainer' }, fault: { kind: 'death', when: 'after' } }],
   },
-  'of a pod that is gone no fact comes back whose write had failed, although its removal hung': {
+  'no fact of a removed pod reappears after its write failed and its removal hung': {
     actions: [
       { at: 0, action: { kind: 'apply', pod: probed } },
       { at: 10 * SECOND, action: { kind: 'exit', which: 0, exitCode: 1 } },
@@ -163,7 +164,7 @@ const kept: Readonly<
       { call: { target: 'disk', name: 'rm', about: PROBES }, fault: { kind: 'hang' }, skip: 1 },
     ],
   },
-  'C2: a pod does not run again whose end was told while the disk did not answer': {
+  'C2: a pod whose terminal status was reported while the disk hung does not run again': {
     actions: [
       { at: 0, action: { kind: 'apply', pod: once } },
       { at: 10 * SECOND, action: { kind: 'removeSandbox', which: 0 } },
@@ -176,7 +177,7 @@ const kept: Readonly<
       },
     ],
   },
-  'C2: how a pod has ended is saved although calls about other facts hang': {
+  'C2: a terminal status is saved although calls for other facts hang': {
     actions: [
       { at: 0, action: { kind: 'apply', pod: overdue } },
       { at: 30 * SECOND, action: { kind: 'killAgent', downMs: SECOND } },
@@ -190,7 +191,7 @@ const kept: Readonly<
       },
     ],
   },
-  'a QoS class is saved although a call about another fact hangs': {
+  'a QoS class is saved although a call for a different fact hangs': {
     actions: [
       { at: 0, action: { kind: 'apply', pod: guaranteed } },
       { at: 20 * SECOND, action: { kind: 'killAgent', downMs: SECOND } },
@@ -198,11 +199,11 @@ const kept: Readonly<
     ],
     targetedFaults: [{ call: { target: 'disk', name: 'rename', about: MANIFESTS }, fault: { kind: 'hang' } }],
   },
-  'a pod is told to have started when its deadline began to run, although the runtime was ready later': {
+  'the reported start time of a pod is the start of its deadline, although the runtime was ready later': {
     actions: [{ at: 0, action: { kind: 'apply', pod: overdue } }],
     targetedFaults: [{ call: { target: 'runtime', name: 'version' }, fault: { kind: 'late', ms: 3 * SECOND } }],
   },
-  'what is left of a fact that could not be written goes with the fact, although deleting it failed at first': {
+  'the remains of a fact that could not be written are removed with the fact, although deleting them failed at first': {
     actions: [
       { at: 0, action: { kind: 'apply', pod: overdue } },
       { at: 40 * SECOND, action: { kind: 'remove', pod: 'default/web-node-1' } },
@@ -212,7 +213,7 @@ const kept: Readonly<
       { call: { target: 'disk', name: 'rm', about: ENDS }, fault: { kind: 'fail', code: 'EMFILE' } },
     ],
   },
-  'a folder of a pod that is gone by then is not made, nor its directory again': {
+  'no directory is created for a pod that has been removed meanwhile': {
     actions: [
       { at: 0, action: { kind: 'apply', pod: web } },
       { at: 8 * SECOND, action: { kind: 'remove', pod: 'default/web-node-1' } },
@@ -222,7 +223,7 @@ const kept: Readonly<
       { call: { target: 'disk', name: 'mkdir', about: `/main` }, fault: { kind: 'fail', code: 'ENFILE' } },
     ],
   },
-  'the link to a log is not made for a pod that is gone by then': {
+  'the symlink to a log is not created for a pod that has been removed meanwhile': {
     actions: [
       { at: 0, action: { kind: 'apply', pod: web } },
       { at: 8 * SECOND, action: { kind: 'runtimeDown', downMs: 100, keepContainers: true, forgets: 1 } },
@@ -230,7 +231,7 @@ const kept: Readonly<
     ],
     targetedFaults: [{ call: { target: 'disk', name: 'symlink', about: PATHS.logs }, fault: { kind: 'hang' } }],
   },
-  'a QoS class is told once it is saved, and stays, although the manifest was edited while no agent lived': {
+  'a QoS class is reported once it is saved, and stays, although the manifest was edited while no agent was running': {
     actions: [
       { at: 0, action: { kind: 'apply', pod: guaranteed } },
       { at: SECOND, action: { kind: 'killAgent', downMs: SECOND } },
@@ -243,7 +244,7 @@ const kept: Readonly<
       },
     ],
   },
-  'C9: a sidecar ends with its pod where the only other container could not be started': {
+  'C9: a sidecar stops with its pod if the only other container could not be started': {
     actions: [{ at: 0, action: { kind: 'apply', pod: onceBesideSidecar } }],
     targetedFaults: [
       {
@@ -253,7 +254,7 @@ const kept: Readonly<
       },
     ],
   },
-  'nothing is told of a pod that a shutdown ends before its manifest has been read': {
+  'no status is reported for a pod that a shutdown terminates before its manifest has been read': {
     actions: [
       { at: 0, action: { kind: 'apply', pod: burstable } },
       { at: 8 * SECOND, action: { kind: 'killAgent', downMs: SECOND } },
@@ -263,8 +264,8 @@ const kept: Readonly<
       { call: { target: 'disk', name: 'readdirBytes', about: PATHS.manifests }, fault: { kind: 'hang' }, skip: 1 },
     ],
   },
-  // The clock is set so that the node is looked at.
-  'manifests that could not be read wait for no moment that is over while they are being read again': {
+  // The clock is set so that the agent checks the node.
+  'no wait of unreadable manifests is overdue while they are being read again': {
     actions: [
       { at: 0, action: { kind: 'apply', pod: web } },
       { at: 50 * SECOND, action: { kind: 'jump', ms: 10 * SECOND } },
@@ -278,7 +279,7 @@ const kept: Readonly<
       { call: { target: 'disk', name: 'readdirBytes', about: PATHS.manifests }, fault: { kind: 'hang' }, skip: 1 },
     ],
   },
-  'a list that could not be fetched waits for no moment that is over while it is asked for again': {
+  'no wait of a list that could not be fetched is overdue while it is requested again': {
     actions: [
       { at: 0, action: { kind: 'apply', pod: web, by: 'url' } },
       { at: 45 * SECOND, action: { kind: 'jump', ms: 10 * SECOND } },
@@ -288,7 +289,7 @@ const kept: Readonly<
       { call: { target: 'network', name: 'fetch', about: MANIFEST_HOST }, fault: { kind: 'hang' }, skip: 1 },
     ],
   },
-  'an agent that drains waits for no moment that is over while a container takes longer to end than it was given': {
+  'no wait of a draining agent is overdue while a container takes longer to stop than its grace period': {
     actions: [
       { at: 0, action: { kind: 'apply', pod: stubborn } },
       { at: 8 * SECOND, action: { kind: 'stopAgent', drains: true, downMs: SECOND } },
@@ -298,7 +299,7 @@ const kept: Readonly<
   },
 };
 
-test.each(Object.entries(kept))('%s', async (_, { actions, targetedFaults: selected }) => {
+test.each(Object.entries(stories))('%s', async (_, { actions, targetedFaults: selected }) => {
   const faults = planTargetedFaults(selected);
   const { violation } = await play({ seed: 1, faults: [], lastsMs: 60 * SECOND, actions }, { invariants, faults });
   expect(violation).toBeUndefined();

@@ -32,23 +32,24 @@ const imageless = manifest('imageless', {
   containers: [container('main', { imagePullPolicy: 'Never', image: 'registry.local/absent:1' })],
 });
 
-/** Where what is told of a pod, or what it is given to end in, seemed to go back. */
-const kept: Readonly<Record<string, readonly TimedAction[]>> = {
-  'C10: what ends by its deadline is given no more grace where its pod is removed after the clock was set back': [
-    { at: 0, action: { kind: 'apply', pod: web({}) } },
-    { at: 2.6 * SECOND, action: { kind: 'apply', pod: web({}, { activeDeadlineSeconds: 1 }) } },
-    { at: 2.8 * SECOND, action: { kind: 'jump', ms: -10 * SECOND } },
-    { at: 2.9 * SECOND, action: { kind: 'remove', pod: 'default/web-node-1' } },
-  ],
-  'C10: what ends for a deadline that had passed when it was set is given all of its grace': [
+/** Stories in which the reported status of a pod, or its remaining grace period, once appeared to go back. */
+const stories: Readonly<Record<string, readonly TimedAction[]>> = {
+  'C10: a removal after the clock was set back does not extend the grace period of a pod that has exceeded its deadline':
+    [
+      { at: 0, action: { kind: 'apply', pod: web({}) } },
+      { at: 2.6 * SECOND, action: { kind: 'apply', pod: web({}, { activeDeadlineSeconds: 1 }) } },
+      { at: 2.8 * SECOND, action: { kind: 'jump', ms: -10 * SECOND } },
+      { at: 2.9 * SECOND, action: { kind: 'remove', pod: 'default/web-node-1' } },
+    ],
+  'C10: a pod whose deadline had already passed when it was set gets its full grace period': [
     { at: 0, action: { kind: 'apply', pod: web({}) } },
     { at: 20 * SECOND, action: { kind: 'apply', pod: web({}, { activeDeadlineSeconds: 1 }) } },
   ],
-  'C10: what ends for its deadline on a clock that was set back meanwhile is given no more than its grace': [
+  'C10: a pod that exceeds its deadline after the clock was set back gets no more than its grace period': [
     { at: 0, action: { kind: 'apply', pod: web({}, { activeDeadlineSeconds: 20 }) } },
     { at: 10 * SECOND, action: { kind: 'jump', ms: -3_600 * SECOND } },
   ],
-  'C23: for a container of a pod that ends nobody looks into logs where the runtime has an earlier run': [
+  'C23: the logs of a container in a terminating pod are not read if the runtime has an earlier run': [
     { at: 0, action: { kind: 'apply', pod: web({}) } },
     { at: 10 * SECOND, action: { kind: 'killSandbox', which: 0 } },
     { at: 20 * SECOND, action: { kind: 'stall', forMs: 30 * SECOND } },
@@ -56,15 +57,15 @@ const kept: Readonly<Record<string, readonly TimedAction[]>> = {
     { at: 23 * SECOND, action: { kind: 'killAgent', downMs: 5 * SECOND } },
     { at: 45 * SECOND, action: { kind: 'stopAgent', drains: true, downMs: SECOND } },
   ],
-  'how the run before the last one ended is told until that has another after it': [
+  'the last termination state is reported until the next run has terminated': [
     { at: 0, action: { kind: 'apply', pod: ill } },
     { at: 20 * SECOND, action: { kind: 'killAgent', downMs: SECOND } },
   ],
-  'C13: what was told to have ended without ever having run stays so while its pod is removed': [
+  'C13: a container that was reported as terminated without having run stays terminated while its pod is removed': [
     { at: 0, action: { kind: 'apply', pod: imageless } },
     { at: 20 * SECOND, action: { kind: 'remove', pod: 'default/imageless-node-1' } },
   ],
-  'which version of a pod ran the next agent does not know where the disk has not taken that': [
+  'the next agent does not know which version of a pod ran if it could not be saved': [
     { at: 0, action: { kind: 'disk', fault: 'readOnly', forMs: 15 * SECOND } },
     { at: 2 * SECOND, action: { kind: 'apply', pod: web({ requests: amounts }) } },
     { at: 10 * SECOND, action: { kind: 'killAgent', downMs: 10 * SECOND } },
@@ -72,7 +73,7 @@ const kept: Readonly<Record<string, readonly TimedAction[]>> = {
   ],
 };
 
-/** After how many seconds a pod is told to have exceeded its deadline, by the time that no jump of the clock changes. */
+/** Returns the seconds after which a pod is reported to have exceeded its deadline, on the monotonic clock. */
 async function exceededAfter(
   activeDeadlineSeconds: number,
   actions: readonly TimedAction[],
@@ -99,21 +100,21 @@ test('a pod is active until the wall clock shows that its deadline has passed, h
   const back: TimedAction = { at: 40 * SECOND, action: { kind: 'jump', ms: -600 * SECOND } };
   expect(await exceededAfter(650, [ahead])).toBe(50);
   expect(await exceededAfter(550, [ahead])).toBe(20);
-  // An agent that begins while the clock is ahead.
+  // A new agent starts while the wall clock is ahead.
   const killed: TimedAction = { at: 15 * SECOND, action: { kind: 'killAgent', downMs: 10 * SECOND } };
   expect(await exceededAfter(650, [killed, ahead, back])).toBe(650);
 });
 
-test.each(Object.entries(kept))('%s', async (_, actions) => {
+test.each(Object.entries(stories))('%s', async (_, actions) => {
   const story = { seed: 1, faults: [], lastsMs: 90 * SECOND, actions };
   expect((await play(story, { invariants })).violation).toBeUndefined();
 });
 
-/** The same with faults. */
+/** Further stories of this kind, with faults. */
 const storiesWithFaults: Readonly<
   Record<string, { readonly actions: readonly TimedAction[]; readonly targetedFaults: readonly TargetedFault[] }>
 > = {
-  'a pod of which its end alone was told, by the next agent, begins anew where it is wanted once more': {
+  'a pod for which the next agent reported only the terminal status starts again if it is created again': {
     actions: [
       { at: 0, action: { kind: 'apply', pod: once(1) } },
       { at: SECOND, action: { kind: 'apply', pod: once(2) } },
@@ -127,14 +128,14 @@ const storiesWithFaults: Readonly<
       },
     ],
   },
-  'C23: restarts are counted by the logs also where the agent could not look which pods have logs': {
+  'C23: restarts are counted from the logs even if the agent could not list the pods that have logs': {
     actions: [
       { at: 0, action: { kind: 'apply', pod: web({}) } },
       { at: 5 * SECOND, action: { kind: 'exit', which: 0, exitCode: 1 } },
       { at: 10 * SECOND, action: { kind: 'killAgent', downMs: 10 * SECOND } },
       { at: 15 * SECOND, action: { kind: 'removeSandbox', which: 0 } },
     ],
-    // The agent before looks three times.
+    // The previous agent lists the directory three times.
     targetedFaults: [
       { call: { target: 'disk', name: 'readdir', about: PATHS.logs }, fault: { kind: 'fail', code: 'EIO' }, skip: 3 },
     ],

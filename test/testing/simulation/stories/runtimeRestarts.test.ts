@@ -1,4 +1,4 @@
-/** What was reported of a pod survives a restart of its runtime, which may forget or rename containers. */
+/** The reported status of a pod survives a restart of the runtime, which may lose or rename containers. */
 import { describe, expect, test } from '@jest/globals';
 import { shortRunInvariants } from '../../../../testing/simulation/invariants/invariants.ts';
 import { runtimeRestarts } from '../../../../testing/simulation/stories/pointed/coincidences.ts';

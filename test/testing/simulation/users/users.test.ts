@@ -8,9 +8,15 @@ import { podOfManifest } from '../../../../testing/simulation/users/validManifes
 const POD = 'default/web-node-1';
 const CONFIG = { manifestUrl: { url: MANIFEST_URL, headers: [], everyMs: 20_000 } };
 
-const told = (value: object): RecordedInput => ({ at: 0, actor: 'sources', kind: 'fact', source: 'sources', value });
-const updated = (pod: object) => told({ type: 'config.podChanged', change: 'updated', pod });
-const removed = (uid: string) => told({ type: 'config.podChanged', change: 'removed', uid });
+const factEntry = (value: object): RecordedInput => ({
+  at: 0,
+  actor: 'sources',
+  kind: 'fact',
+  source: 'sources',
+  value,
+});
+const updated = (pod: object) => factEntry({ type: 'config.podChanged', change: 'updated', pod });
+const removed = (uid: string) => factEntry({ type: 'config.podChanged', change: 'removed', uid });
 const named = { metadata: { namespace: 'default', name: 'web-node-1', uid: 'of-the-user' }, spec: {} };
 
 /** A manifest of the pod, with its version as a label. */
@@ -19,7 +25,7 @@ const web = (version: string, metadata: object = {}): Manifest => ({
   metadata: { name: 'web', namespace: 'default', labels: { version }, ...metadata },
 });
 
-/** Whether the agent hearing of something, the next second, is a reason for what becomes of the pod then. */
+/** Whether a report to the agent in the next second counts as a cause of what happens to the pod then. */
 async function touches({ users, host, actionLog }: Simulation, entry: RecordedInput): Promise<boolean> {
   host.clock.setTimeout(() => users.noteEntry(entry), 1_000);
   await host.clock.advance(1_000, async () => {});
@@ -28,11 +34,11 @@ async function touches({ users, host, actionLog }: Simulation, entry: RecordedIn
 }
 
 test.each([
-  ['of the change', updated(named), true],
-  ['that it is gone', removed('of-the-user'), true],
-  ['all there is', told({ type: 'config.podsListed', pods: [] }), true],
-  ['of another pod', removed('another'), false],
-  ['that it gets on', told({ type: 'config.sourceChanged' }), false],
+  ['the change', updated(named), true],
+  ['the removal', removed('of-the-user'), true],
+  ['a full list', factEntry({ type: 'config.podsListed', pods: [] }), true],
+  ['a change of a different pod', removed('another'), false],
+  ['a change of the source', factEntry({ type: 'config.sourceChanged' }), false],
 ])(
   'a change may take effect when its source reports the pod, and on no other report: %s',
   async (_, entry, isTouched) => {
@@ -75,7 +81,7 @@ test('after a manifest was renamed, its source may report the pod twice, first f
 
 test.each([undefined, 'url'] as const)('a node reports a pod as its manifest describes it (source: %s)', async (by) => {
   const node = await simulateNode({ seed: 1, config: CONFIG });
-  // A list is told of no single pod.
+  // A full list does not count as a report about a single pod.
   await node.advance(1_000);
   node.users.apply(web('1'), by);
   await node.advance(30_000);

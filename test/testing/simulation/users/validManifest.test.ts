@@ -50,7 +50,7 @@ test('a manifest with the longest pod name fits into the manifest directory', as
   const name = 'x'.repeat(246);
   node.apply(named(name));
   await node.advance(60_000);
-  // The directory of its logs has its UID in its name as well.
+  // The name of the pod's log directory also contains the UID.
   expect(node.explain(name)?.answer).toMatch(/name too long/);
 });
 

@@ -17,8 +17,8 @@ const treeOf = ({ expandedPaths, sortOrder }: TopControls, visibleRowCount = 10)
   from: 0,
 });
 
-/** The controls after keys, each pressed on the tree as it is drawn then. */
-const pressed = (keys: string, from = initialControls(''), room = 10): TopControls =>
+/** Returns the controls after these keys, each of which is applied to the tree as it is shown at that time. */
+const controlsAfter = (keys: string, from = initialControls(''), room = 10): TopControls =>
   keys
     .split(' ')
     .reduce(
@@ -27,7 +27,7 @@ const pressed = (keys: string, from = initialControls(''), room = 10): TopContro
       from,
     );
 
-const selectedBy = (keys: string) => pressed(keys).selectedPath;
+const selectedBy = (keys: string) => controlsAfter(keys).selectedPath;
 
 describe('moving', () => {
   test.each([
@@ -41,7 +41,7 @@ describe('moving', () => {
   ])('%s selects %s', (keys, path) => expect(selectedBy(keys)).toBe(path));
 
   test('preserves the screen position of the selection when rows are inserted above it', () => {
-    const controls = pressed('down down');
+    const controls = controlsAfter('down down');
     expect([controls.selectedPath, controls.line]).toEqual(['pod/a', 2]);
     const tree = treeOf({ ...controls, sortOrder: 'name' });
     expect(selectedIndex(tree, controls)).toBe(1);
@@ -58,8 +58,8 @@ describe('expanding and collapsing', () => {
   ])('%s selects %s', (keys, path) => expect(selectedBy(keys)).toBe(path));
 
   test('o expands all visible rows, and c collapses them and selects the visible ancestor of a hidden selection', () => {
-    expect(treeOf(pressed('o')).rows.length).toBeGreaterThan(7);
-    const controls = pressed('down right right c');
+    expect(treeOf(controlsAfter('o')).rows.length).toBeGreaterThan(7);
+    const controls = controlsAfter('down right right c');
     expect(treeOf(controls).rows).toHaveLength(4);
     expect(selectedIndex(treeOf(controls), controls)).toBe(1);
     expect(topControlsAfterKey(controls, { name: 'down' }, treeOf(controls)).selectedPath).toBe('pod/a');
@@ -68,33 +68,33 @@ describe('expanding and collapsing', () => {
 
 describe('choosing', () => {
   test('s selects the sort order, and R reverses it', () => {
-    expect(pressed('s')).toMatchObject({ sortOrder: 'name', isReversed: false });
-    expect(pressed('s s R')).toMatchObject({ sortOrder: 'age', isReversed: true });
-    expect(pressed('s s s s')).toMatchObject({ sortOrder: 'worst' });
+    expect(controlsAfter('s')).toMatchObject({ sortOrder: 'name', isReversed: false });
+    expect(controlsAfter('s s R')).toMatchObject({ sortOrder: 'age', isReversed: true });
+    expect(controlsAfter('s s s s')).toMatchObject({ sortOrder: 'worst' });
   });
 
   test('/ edits a filter that Enter applies and Esc clears, and other keys are text meanwhile', () => {
-    expect(pressed('/ w e b')).toMatchObject({ draftFilter: 'web', filter: '', isQuitting: false });
-    expect(pressed('/ w q backspace return')).toMatchObject({ filter: 'w', isQuitting: false });
-    expect(pressed('/ w return')).not.toHaveProperty('draftFilter');
-    expect(pressed('/ w return escape')).toMatchObject({ filter: '' });
+    expect(controlsAfter('/ w e b')).toMatchObject({ draftFilter: 'web', filter: '', isQuitting: false });
+    expect(controlsAfter('/ w q backspace return')).toMatchObject({ filter: 'w', isQuitting: false });
+    expect(controlsAfter('/ w return')).not.toHaveProperty('draftFilter');
+    expect(controlsAfter('/ w return escape')).toMatchObject({ filter: '' });
   });
 
   test('Esc closes the innermost view first', () => {
-    const controls = pressed('return ?', initialControls('web'));
+    const controls = controlsAfter('return ?', initialControls('web'));
     expect(controls).toMatchObject({ page: 'help', showsDetail: true, filter: 'web' });
-    expect(pressed('escape', controls)).toMatchObject({ page: 'tree', showsDetail: true });
-    expect(pressed('escape escape', controls)).toMatchObject({ showsDetail: false, filter: 'web' });
-    expect(pressed('escape escape escape', controls)).toMatchObject({ filter: '' });
+    expect(controlsAfter('escape', controls)).toMatchObject({ page: 'tree', showsDetail: true });
+    expect(controlsAfter('escape escape', controls)).toMatchObject({ showsDetail: false, filter: 'web' });
+    expect(controlsAfter('escape escape escape', controls)).toMatchObject({ filter: '' });
   });
 
   test('[ and ] scroll the history, which restarts at the end when the selection moves', () => {
-    expect(pressed('return [ [ ]').offset).toBe(1);
-    expect(pressed('return [ [ down').offset).toBe(0);
+    expect(controlsAfter('return [ [ ]').offset).toBe(1);
+    expect(controlsAfter('return [ [ down').offset).toBe(0);
   });
 
   test('q quits, and a key without a meaning does nothing, whatever its name is', () => {
-    expect(pressed('q').isQuitting).toBe(true);
-    expect(pressed('constructor x')).toEqual(initialControls(''));
+    expect(controlsAfter('q').isQuitting).toBe(true);
+    expect(controlsAfter('constructor x')).toEqual(initialControls(''));
   });
 });

@@ -53,7 +53,7 @@ test('a lost connection is reported, and the ages stop', () => {
 });
 
 describe('the details of the selected actor', () => {
-  const row = sceneOf({ expandedPaths: new Set(['pod/db']) }).rows[2] as ActorRow; // it is there
+  const row = sceneOf({ expandedPaths: new Set(['pod/db']) }).rows[2] as ActorRow; // the row exists, as pod/db is expanded
   const detail = {
     row,
     since: NOW - 30_000,

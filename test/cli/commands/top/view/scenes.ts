@@ -1,11 +1,11 @@
-/** Actors to look at, for the tests of `top`. */
+/** Actors for the tests of `top`. */
 import type { ActorsResponse } from '../../../../../cli/commands/get/readActors.ts';
 import type { Container } from '../../../../../kubernetes/api/schema/container.ts';
 import type { ActorNode } from '../../../../../show/actors/actorNode.ts';
 import type { PodWithTree } from '../../../../../show/actors/podActors.ts';
 import { NOW, nodeActor, nodeView } from '../../../../kubernetes/views.ts';
 
-/** A pod of one container, in these states. */
+/** Returns a pod with one container in this state. */
 export function seen(uid: string, container: Partial<ActorNode> = {}, name = `${uid}-host`): PodWithTree {
   const path = `pod/${uid}/container/app`;
   const app = nodeActor('app', { machine: 'container', kind: 'regular', path, state: 'running.steady', ...container });
@@ -22,7 +22,7 @@ export function seen(uid: string, container: Partial<ActorNode> = {}, name = `${
   };
 }
 
-/** What makes a container one that waits to be started again. */
+/** State of a container that waits for its restart. */
 export const crashed: Partial<ActorNode> = {
   state: 'ended.backingOff',
   tags: ['retrying'],
@@ -32,7 +32,7 @@ export const crashed: Partial<ActorNode> = {
   lastFailure: { reason: 'RunContainerError', message: 'no such file', at: NOW - 2_000 },
 };
 
-/** All actors of a node with these pods. */
+/** Returns all actors of a node with these pods. */
 export const actorsOf = (pods: readonly PodWithTree[], more: Partial<ActorsResponse> = {}): ActorsResponse => ({
   simulated: false,
   at: NOW,

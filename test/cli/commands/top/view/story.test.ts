@@ -13,40 +13,40 @@ const readiness = (state: string, tag: string) =>
     tags: [tag, 'passing'],
   });
 
-/** What is told of pod `a` after looks at it. */
-function toldOf(...looks: ReturnType<typeof actorsOf>[]): string[] {
+/** Returns the entries about pod `a` after these observations. */
+function entriesAfter(...observations: ReturnType<typeof actorsOf>[]): string[] {
   const story = createStory();
-  for (const actors of looks) story.observe(actors);
+  for (const actors of observations) story.observe(actors);
   return story.entriesOf(seen('a').tree).map(({ at, description }) => `${(at - NOW) / 1_000} ${description}`);
 }
 
 describe('the transitions of an actor and its descendants', () => {
   test('are recorded from the second poll on, with both states and the reason', () => {
-    expect(toldOf(actorsOf([seen('a')]), actorsOf([seen('a', crashed)]))).toEqual([
+    expect(entriesAfter(actorsOf([seen('a')]), actorsOf([seen('a', crashed)]))).toEqual([
       '-2 container/app running.steady → ended.backingOff: RunContainerError: no such file',
     ]);
     const waits = { state: 'pending.queued', tags: ['waiting'], waitingFor: 'a pull slot', since: NOW };
-    expect(toldOf(actorsOf([seen('a', crashed)]), actorsOf([seen('a', waits)]))).toEqual([
+    expect(entriesAfter(actorsOf([seen('a', crashed)]), actorsOf([seen('a', waits)]))).toEqual([
       '0 container/app ended.backingOff → pending.queued, waiting for a pull slot',
     ]);
   });
 
   test('include a new run in the same state', () => {
-    expect(toldOf(actorsOf([seen('a')]), actorsOf([seen('a', { since: NOW - 1_000 })]))).toEqual([
+    expect(entriesAfter(actorsOf([seen('a')]), actorsOf([seen('a', { since: NOW - 1_000 })]))).toEqual([
       '-1 container/app running.steady → running.steady',
     ]);
   });
 
   test('do not include probe attempts', () => {
-    const looks = ['passing.waiting', 'passing.probing'].map((state, index) =>
+    const observations = ['passing.waiting', 'passing.probing'].map((state, index) =>
       actorsOf([seen('a', { children: [readiness(state, index === 0 ? 'steady' : 'working')] })]),
     );
-    expect(toldOf(...looks)).toEqual([]);
+    expect(entriesAfter(...observations)).toEqual([]);
   });
 
   test('include added and removed actors, but not those of other pods or the node', () => {
     const [none, both] = [actorsOf([]), actorsOf([seen('a'), seen('ab')])];
-    expect(toldOf(none, both, { ...none, at: NOW + 1_000 })).toEqual([
+    expect(entriesAfter(none, both, { ...none, at: NOW + 1_000 })).toEqual([
       '-60 running',
       '-60 container/app running.steady',
       '1 is gone',

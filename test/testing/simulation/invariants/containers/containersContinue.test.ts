@@ -16,13 +16,13 @@ const POD = 'default/web-node-1';
 const NAMED = { name: 'main', image: 'web:1' };
 const OTHER = { name: 'other', image: 'web:1' };
 
-/** What is violated by what happens at a runtime, by the seconds at which it does. */
+/** Returns functions that each let something happen in the runtime at a given second, and the resulting violations. */
 function story(uid: string) {
   const [actionLog, violations] = [new ActionLog(), [] as string[]];
   const clock = { elapsed: 0, ahead: 0, now: () => clock.elapsed + clock.ahead };
   const named = uid === OF_ITS_MANIFEST ? {} : { uid };
   actionLog.want(POD, { file: 'web.json', ...named });
-  // As far as it is looked at.
+  // The invariant reads only these fields.
   const watched = { host: { clock }, actionLog } as unknown as Watched;
   const following = containersContinue.follow(watched, (message) => void violations.push(message));
   const { onEffect, onCall, onStatus, onEvent, onAgentStarted, afterStep } = following;
@@ -88,8 +88,8 @@ test.each([OF_ITS_MANIFEST, 'of-the-user'])(
 );
 
 test.each([
-  ['tells of a pod first is no reason', 0, 1],
-  ['comes thereafter is one', 0.01, 0],
+  ['first reports the pod is no reason', 0, 1],
+  ['comes later is one', 0.01, 0],
 ])(
   'a change of the manifest may stop a static pod, unless it is the one that created the pod: a change that %s',
   (_, seconds, violated) => {
@@ -105,7 +105,7 @@ test.each([
 );
 
 test.each([
-  ['a pod of its manifest', {}],
+  ['a pod with the UID of its manifest', {}],
   ['a pod with a UID of the user', { uid: 'of-the-user' }],
 ])('an exit without a cause on a complete node is reported immediately: %s', async (_, named) => {
   const node = await simulateNode({ seed: 1, invariants: [containersContinue] });
@@ -156,7 +156,8 @@ test('a pod started from an outdated manifest may stop when its agent reads the 
   await node.advance(35_000);
   node.host.manifests.urlFault = 'slow';
   node.users.apply(version('2'), 'url');
-  // The agent asks at 40 s, and gets the second version at 48 s: the third it gets with the next answer.
+  // The agent sends a request at 40 s and receives the second version at 48 s. It receives the third version with the
+  // next response.
   await node.advance(7_000);
   node.users.apply(version('3'), 'url');
   await node.advance(60_000);
@@ -265,9 +266,9 @@ test('a change of a pod is a reason to stop only for a limited time', () => {
 });
 
 test.each([
-  ['a minute after it has heard of it', { left: 4, heard: 540 }, 0],
-  ['long after it has heard of it', { left: 4, heard: 10 }, 1],
-  ['when the touch was no reason any more as the one before left', { left: 310, heard: 540 }, 1],
+  ['a minute after it read the change', { left: 4, heard: 540 }, 0],
+  ['long after it read the change', { left: 4, heard: 10 }, 1],
+  ['after the change had already expired when the previous agent stopped', { left: 310, heard: 540 }, 1],
 ])(
   'a change of a pod remains a reason to stop under the next agent for a limited time: %s',
   (_, { left, heard }, expected) => {
@@ -362,9 +363,9 @@ test.each([
 );
 
 test.each([
-  ['the start of which another agent tells', 0, 20, 0],
-  ['no time before that', 0, 17, 1],
-  ['no clock that was ahead then', 5, 17, 1],
+  ['the start time that a new agent reports', 0, 20, 0],
+  ['no earlier time', 0, 17, 1],
+  ['no time of a clock that was ahead', 5, 17, 1],
 ])('a deadline of twenty seconds counts from %s, even if the clock was set back since', (_, ahead, second, broken) => {
   const { sandbox, start, end, show, setClock, violations } = story('of-the-user');
   const spec = { containers: [NAMED], activeDeadlineSeconds: 20 };
@@ -379,8 +380,8 @@ test.each([
 });
 
 test.each([
-  ['is told of', true, 1],
-  ['is not told of yet', false, 0],
+  ['is reported', true, 1],
+  ['is not reported yet', false, 0],
 ])(
   'a passed deadline is no reason to stop by itself once the status of the pod is published: a start that %s',
   (_, isTold, broken) => {

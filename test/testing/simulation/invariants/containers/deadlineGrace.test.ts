@@ -6,10 +6,16 @@ import { aPod } from '../../../../kubernetes/fixtures.ts';
 const pod = aPod({ terminationGracePeriodSeconds: 20 });
 const { uid } = pod.metadata;
 
-/** What the invariant says where the end of a pod begins, something else happens, and then its end is told. */
-function said(termination: object, meanwhile: 'beforeJump' | 'onAgentStarted' | undefined = undefined): string[] {
+/**
+ * Returns the violations for a pod that exceeds its deadline and then reports `termination`, with an optional hook call
+ * in between.
+ */
+function violationsOf(
+  termination: object,
+  meanwhile: 'beforeJump' | 'onAgentStarted' | undefined = undefined,
+): string[] {
   const broken: string[] = [];
-  // It looks at nothing but what it is told.
+  // The invariant reads only what its hooks receive.
   const following = deadlineGrace.follow({} as Watched, (message) => void broken.push(message));
   const tell = (told: object) => following.onStatus?.({ uid, pod, removed: false, tree: told } as never);
   following.onEvent?.({ reason: 'DeadlineExceeded', involved: { uid }, at: 90_000 } as never);
@@ -20,18 +26,18 @@ function said(termination: object, meanwhile: 'beforeJump' | 'onAgentStarted' | 
 }
 
 test.each([89_999, 90_001])('the grace period of a pod whose deadline passes at 90000 must not start at %i', (at) => {
-  expect(said({ at })).toEqual([
+  expect(violationsOf({ at })).toEqual([
     expect.stringContaining(`its grace period started at ${at}, but its termination at 90000`),
   ]);
 });
 
 test('the grace period of a pod whose deadline has passed may start with its termination', () => {
-  expect(said({ at: 90_000 })).toEqual([]);
+  expect(violationsOf({ at: 90_000 })).toEqual([]);
 });
 
 test('a pod that terminates for a different reason or with a shorter grace period is exempt', () => {
-  expect(said({ at: 60_000, reason: 'Removed' })).toEqual([]);
-  expect(said({ at: 91_000, graceSeconds: 1 })).toEqual([]);
+  expect(violationsOf({ at: 60_000, reason: 'Removed' })).toEqual([]);
+  expect(violationsOf({ at: 91_000, graceSeconds: 1 })).toEqual([]);
 });
 
 test('a pod that restarts may report its first termination after its second one has started', () => {
@@ -57,6 +63,6 @@ test('a pod that restarts may report its first termination after its second one 
 test.each(['beforeJump', 'onAgentStarted'] as const)(
   'after %s, a termination is not compared with an earlier deadline event',
   (each) => {
-    expect(said({ at: 60_000 }, each)).toEqual([]);
+    expect(violationsOf({ at: 60_000 }, each)).toEqual([]);
   },
 );

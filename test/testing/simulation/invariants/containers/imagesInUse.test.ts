@@ -19,7 +19,7 @@ const main: Container = {
 };
 
 /** Returns the violations when an agent that listed all images at 10 ms removes image `sha256:1`. */
-function said(
+function violationsOf(
   containers: readonly Container[],
   {
     own = containers,
@@ -44,18 +44,18 @@ function said(
 const IN_USE = 'image sha256:1 is removed while main of default/web uses it';
 
 test('a removed image is neither used by a container nor mounted', () => {
-  expect(said([{ ...main, imageId: 'sha256:2' }])).toEqual([]);
-  expect(said([main])).toEqual([IN_USE]);
+  expect(violationsOf([{ ...main, imageId: 'sha256:2' }])).toEqual([]);
+  expect(violationsOf([main])).toEqual([IN_USE]);
   const mounts = [{ image: { image: 'sha256:1' } }] as unknown as Container['mounts'];
-  expect(said([{ ...main, imageId: 'sha256:2', mounts }])).toEqual([IN_USE]);
+  expect(violationsOf([{ ...main, imageId: 'sha256:2', mounts }])).toEqual([IN_USE]);
 });
 
 test('a removed image is not pinned', () => {
-  expect(said([], { pinned: true })).toEqual(['the pinned image sha256:1 is removed']);
+  expect(violationsOf([], { pinned: true })).toEqual(['the pinned image sha256:1 is removed']);
 });
 
 test('an agent need not know foreign containers that are newer than its last list or in no list', () => {
-  expect(said([{ ...main, createdAt: 20 }], { own: [] })).toEqual([]);
-  expect(said([{ ...main, createdAt: 20 }])).toEqual([IN_USE]);
-  expect(said([main], { hidden: ['a'] })).toEqual([]);
+  expect(violationsOf([{ ...main, createdAt: 20 }], { own: [] })).toEqual([]);
+  expect(violationsOf([{ ...main, createdAt: 20 }])).toEqual([IN_USE]);
+  expect(violationsOf([main], { hidden: ['a'] })).toEqual([]);
 });

@@ -30,7 +30,7 @@ test.each([
   },
 );
 
-/** Pods whose containers end, as a runtime and a node tell of them. */
+/** Creates pods whose containers exit, as the runtime and the node report it. */
 function history() {
   const known: { id: string }[] = [];
   const clock = { now: () => 7, elapsed: 3 };
@@ -44,43 +44,53 @@ function history() {
     known.splice(0, known.length, ...(kind === 'ended' ? [container] : []));
   };
   const pod = (spec: object, status: object): Pod => ({ metadata: { uid: 'uid' }, spec, status }) as unknown as Pod;
-  const tell = (priority: number, removed = false) =>
+  const reportPriority = (priority: number, removed = false) =>
     ends.noteStatus({ uid: 'uid', removed, pod: pod({ priority }, {}) } as unknown as PodChange);
-  /** The node tells that it does not find a container. */
+  /** The node reports that a container was not found. */
   const reportNotFound = (name: string) => {
     const terminated = { reason: 'ContainerStatusUnknown', exitCode: 137, containerID: `simulated://id-of-${name}` };
     const containerStatuses = [{ name, state: { terminated } }];
     ends.noteStatus({ uid: 'uid', removed: false, pod: pod({}, { containerStatuses }) } as unknown as PodChange);
   };
-  /** The clock is set, when so much time has passed. */
+  /** Sets the wall clock at an elapsed time. */
   const setClock = (elapsed: number, now: number) => {
     Object.assign(clock, { elapsed, now: () => now });
     ends.noteTime();
   };
-  const tellLate = (startTime: string) => {
+  const reportLate = (startTime: string) => {
     const late = pod({ activeDeadlineSeconds: 5 }, { phase: 'Failed', reason: 'DeadlineExceeded', startTime });
     ends.noteStatus({ uid: 'uid', removed: false, pod: late } as unknown as PodChange);
     return late;
   };
-  return { ends, effect, note, pod, tell, reportNotFound, setClock, tellLate, forget: () => known.splice(0) };
+  return {
+    ends,
+    effect,
+    note,
+    pod,
+    reportPriority,
+    reportNotFound,
+    setClock,
+    reportLate,
+    forget: () => known.splice(0),
+  };
 }
 
 test('the last exit of a container is known until its pod is gone, even if the container is removed while it runs', () => {
-  const { ends, effect, tell } = history();
+  const { ends, effect, reportPriority } = history();
   expect(ends.lastEndOf('uid', 'main')).toBeUndefined();
   effect('ended', 'main', { exitCode: 3 });
   effect('removed', 'main', { state: 'exited' });
   expect(ends.lastEndOf('uid', 'main')).toEqual({ at: 7, elapsed: 3, exitCode: 3 });
   effect('removed', 'main', { state: 'running' });
   expect(ends.lastEndOf('uid', 'main')).toEqual({ at: 7, elapsed: 3, exitCode: undefined });
-  tell(0, true);
+  reportPriority(0, true);
   expect(ends.lastEndOf('uid', 'main')).toBeUndefined();
 });
 
 test('the late exit of a run that the runtime had lost is not the last one', () => {
   const { ends, note } = history();
   const exitCode = () => ends.lastEndOf('uid', 'main')?.exitCode;
-  // Numbered anew, and made after the clock was set back, it is the last one all the same.
+  // The second run has a lower attempt number, and was created after the clock was set back, but is still the last run.
   const first = { id: 'first', containerName: 'main', attempt: 1, createdAt: 20, exitCode: 255 };
   const second = { id: 'second', containerName: 'main', attempt: 0, createdAt: 10, exitCode: 0 };
   for (const each of [first, second]) note('created', each);
@@ -166,24 +176,24 @@ test.each([
     true,
   ],
 ] as const)('a pod may have failed because of a deadline that it once had: one %s', (_, times, isExplained) => {
-  const { ends, pod, setClock, tellLate } = history();
+  const { ends, pod, setClock, reportLate } = history();
   for (const [elapsed, now] of times) setClock(elapsed, now);
-  const late = tellLate(BEGAN);
+  const late = reportLate(BEGAN);
   const without = pod({}, {});
   expect(ends.explain(late, [without, late])).toBe(isExplained);
   expect(ends.explain(late, [without])).toBe(false);
   setClock(100_000, 160_000);
-  tellLate(BEGAN);
+  reportLate(BEGAN);
   expect(ends.explain(late, [late])).toBe(isExplained);
 });
 
 test('a pod may also have failed because a pod of higher priority preempted it', () => {
-  const { ends, pod, tell } = history();
+  const { ends, pod, reportPriority } = history();
   const spec = { restartPolicy: 'Always', containers: [main], priority: 5 };
   const outdone = pod(spec, { phase: 'Failed', reason: 'Preempting' });
-  tell(5);
+  reportPriority(5);
   expect(ends.explain(outdone, [])).toBe(false);
-  tell(6);
+  reportPriority(6);
   expect(ends.explain(outdone, [])).toBe(true);
 });
 
@@ -200,12 +210,12 @@ test('a pod may have been evicted only if its eviction was reported', () => {
 });
 
 test('C2: a preempted pod whose containers exited with 0 has succeeded, unless it is static and may restart them', () => {
-  const { ends, effect, pod, tell } = history();
+  const { ends, effect, pod, reportPriority } = history();
   const spec = { restartPolicy: 'Always', containers: [main], priority: 5 };
   const conditions = [{ type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet' }];
   const failed = pod(spec, { phase: 'Failed', reason: 'Preempting', conditions });
   const succeeded = pod(spec, { phase: 'Succeeded', conditions });
-  tell(6);
+  reportPriority(6);
   effect('ended', 'main', { exitCode: 143 });
   expect([failed, succeeded].map((each) => ends.explain(each, []))).toEqual([true, false]);
   effect('ended', 'main', { exitCode: 0 });

@@ -18,7 +18,10 @@ const web = (spec: Partial<ManifestSpec>): Manifest => {
   return { ...rest, metadata: { ...metadata, uid: 'uid-of-web' } };
 };
 
-/** A node, and what is said of it at rest; some calls may fail, and it may seem to have more room than it has. */
+/**
+ * Creates a node and returns its violations at rest. Calls may fail, and the node may appear to have more room than it
+ * has.
+ */
 async function watchedNode({ faults, pods = 500 }: { readonly faults?: FaultPlan; readonly pods?: number } = {}) {
   const broken: string[] = [];
   let following: Hooks = {};
@@ -37,27 +40,27 @@ async function watchedNode({ faults, pods = 500 }: { readonly faults?: FaultPlan
   const capacity = { cpuMillis: 64_000, memoryBytes: 2 ** 38, pods };
   const config = { capacity, crashLoop: { baseMs: 1_000, maxMs: 2_000 } };
   const node = await simulateNode({ seed: 1, invariants: [watching], config, faults });
-  const said = () => {
+  const violations = () => {
     following.atRest?.();
     return broken.splice(0).map((message) => message.replace(`${NAME} `, ''));
   };
   const offerMore = () => {
     hasMore = true;
   };
-  return { node, said, offerMore };
+  return { node, violations, offerMore };
 }
 
 test('a pod is reported until it exists, and then its containers until they have run', async () => {
   const failing: FaultPlan = ({ name, about }) =>
     name === 'createContainer' && about !== '' ? { kind: 'fail' } : undefined;
-  const { node, said } = await watchedNode({ faults: failing });
+  const { node, violations } = await watchedNode({ faults: failing });
   node.apply(web({}));
-  expect(said()).toEqual(['is wanted, but the node has these pods of this name: ']);
+  expect(violations()).toEqual(['is wanted, but the node has these pods of this name: ']);
   await node.advance(20_000);
-  expect(said()).toEqual(['main has never run']);
+  expect(violations()).toEqual(['main has never run']);
   node.endFaults();
   await node.advance(60_000);
-  expect(said()).toEqual([]);
+  expect(violations()).toEqual([]);
   node.kill();
 });
 
@@ -73,32 +76,32 @@ test.each([
     'main does not have the requested size',
   ],
 ])('a running container has the current %s of its manifest', async (_, changed, wrong) => {
-  const { node, said } = await watchedNode();
+  const { node, violations } = await watchedNode();
   node.apply(web({ containers: [container('main', { resources: { requests: { cpu: '100m' } } })] }));
   await node.advance(20_000);
-  expect(said()).toEqual([]);
+  expect(violations()).toEqual([]);
   node.apply(
     web({ containers: changed.containers.map((each) => ({ resources: { requests: { cpu: '100m' } }, ...each })) }),
   );
-  expect(said()).toEqual([wrong]);
+  expect(violations()).toEqual([wrong]);
   await node.advance(60_000);
-  expect(said()).toEqual([]);
+  expect(violations()).toEqual([]);
   node.kill();
 });
 
 test('a rejected resize leaves a container unchanged', async () => {
-  const { node, said } = await watchedNode();
+  const { node, violations } = await watchedNode();
   const ofSize = (cpu: string) => web({ containers: [container('main', { resources: { requests: { cpu } } })] });
   node.apply(ofSize('100m'));
   await node.advance(20_000);
   node.apply(ofSize('80'));
   await node.advance(60_000);
-  expect(said()).toEqual([]);
+  expect(violations()).toEqual([]);
   node.kill();
 });
 
 test('a pod that was changed while no agent was running may retain resources that no resize can change', async () => {
-  const { node, said } = await watchedNode();
+  const { node, violations } = await watchedNode();
   const ofSize = (resources: object) => web({ containers: [container('main', { resources })] });
   const resources = () => node.host.containers()[0]?.config.linux?.resources;
   node.apply(ofSize({ requests: { cpu: '200m', memory: '16Mi' } }));
@@ -109,32 +112,32 @@ test('a pod that was changed while no agent was running may retain resources tha
   node.apply(ofSize({ requests: { cpu: '100m' } }));
   await node.startAgent();
   await node.advance(60_000);
-  expect([resources()?.cpuShares, ...said()]).toEqual([shares]);
+  expect([resources()?.cpuShares, ...violations()]).toEqual([shares]);
   node.remove(NAME);
   await node.advance(60_000);
   node.apply(ofSize({ requests: { cpu: '100m' } }));
   await node.advance(20_000);
-  expect(said()).toEqual([]);
+  expect(violations()).toEqual([]);
   Object.assign(resources() ?? {}, { cpuShares: shares });
-  expect(said()).toEqual(['main does not have the requested size']);
+  expect(violations()).toEqual(['main does not have the requested size']);
   node.kill();
 });
 
 test('a running container has the command, the user and the mounts of its manifest', async () => {
-  const { node, said } = await watchedNode();
+  const { node, violations } = await watchedNode();
   const volumes = [{ name: 'cache', emptyDir: {} }];
   const volumeMounts = [{ name: 'cache', mountPath: '/cache' }];
   const securityContext = { runAsUser: 1_000, fsGroup: 2_000 };
   node.apply(web({ volumes, securityContext, containers: [container('main', { volumeMounts })] }));
   await node.advance(20_000);
-  expect(said()).toEqual([]);
-  // As a node that is wrong would have made it.
+  expect(violations()).toEqual([]);
+  // Changes the container to what a faulty agent would have created.
   const config = node.host.containers()[0]?.config as ContainerConfig;
   config.command = ['sleep'];
   config.mounts = config.mounts.filter(({ containerPath }) => containerPath !== '/cache');
   const security = config.linux?.securityContext;
   if (security !== undefined) security.supplementalGroups = [];
-  expect(said()).toEqual([
+  expect(violations()).toEqual([
     'main runs a different command',
     'main runs as a different user',
     'main runs without its volume cache at /cache',
@@ -158,36 +161,36 @@ test.each([
   let fails = false;
   const failing: FaultPlan = ({ name: called, about }) =>
     fails && called === 'createContainer' && about !== '' ? { kind: 'fail' } : undefined;
-  const { node, said } = await watchedNode({ faults: failing });
+  const { node, violations } = await watchedNode({ faults: failing });
   node.apply(web(spec));
   await node.advance(60_000);
-  expect(said()).toEqual([]);
+  expect(violations()).toEqual([]);
   fails = true;
   await node.advance(60_000);
-  expect(said()).toContain(`${name} has not been restarted`);
+  expect(violations()).toContain(`${name} has not been restarted`);
   node.kill();
 });
 
 test('a pod is rejected only if there is no room for it', async () => {
-  const { node, said, offerMore } = await watchedNode({ pods: 1 });
+  const { node, violations, offerMore } = await watchedNode({ pods: 1 });
   node.apply(manifest('first'));
   await node.advance(20_000);
   node.apply(web({}));
   await node.advance(20_000);
-  expect(said()).toEqual([]);
+  expect(violations()).toEqual([]);
   offerMore();
-  expect(said()).toEqual(['is Failed without a reason']);
+  expect(violations()).toEqual(['is Failed without a reason']);
   node.kill();
 });
 
 test('a pod is terminal only if it may be, and then none of its containers is running', async () => {
-  const { node, said } = await watchedNode();
+  const { node, violations } = await watchedNode();
   node.apply(web({ restartPolicy: 'Never', containers: [container('main', { command: shell('exit 1') })] }));
   await node.advance(20_000);
-  expect(said()).toEqual([]);
+  expect(violations()).toEqual([]);
   const [ended] = node.host.containers();
   if (ended === undefined) throw new Error('there is no container');
   Object.assign(ended, { lifecycle: { state: 'running' } });
-  expect(said()).toEqual(['has terminated, but main is still running']);
+  expect(violations()).toEqual(['has terminated, but main is still running']);
   node.kill();
 });

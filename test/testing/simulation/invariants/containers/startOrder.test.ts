@@ -23,7 +23,7 @@ const volumeMounts = [
   { name: 'labels', mountPath: '/labels' },
 ];
 
-/** A node on which a pod runs, and what the invariant says to what is made up of that. */
+/** Creates a node that runs a pod, and an invariant that is fed with made-up events of it. */
 async function watchedNode(spec: Partial<ManifestSpec> = {}) {
   const node = await simulateNode({ seed: 1 });
   node.apply(manifest('web', spec));
@@ -40,7 +40,7 @@ async function watchedNode(spec: Partial<ManifestSpec> = {}) {
     return made;
   };
   const call = (name: string, about: string) => following.onCall?.({ target: 'runtime', name, about, writes: true });
-  const said = () => broken.splice(0).map((message) => message.replace(/^default\/web-node-1:? /, ''));
+  const violations = () => broken.splice(0).map((message) => message.replace(/^default\/web-node-1:? /, ''));
   return {
     node,
     pod,
@@ -49,12 +49,12 @@ async function watchedNode(spec: Partial<ManifestSpec> = {}) {
     watched,
     found,
     call,
-    said,
+    violations,
     start: (name: string) => call('startContainer', found(name).id),
   };
 }
 
-/** That the pod is told of with these statuses of its init containers. */
+/** Returns a change of the pod with these statuses of its init containers. */
 const statusChange = (pod: Pod, initContainerStatuses: readonly unknown[]) =>
   ({
     uid: pod.metadata.uid,
@@ -62,66 +62,66 @@ const statusChange = (pod: Pod, initContainerStatuses: readonly unknown[]) =>
   }) as unknown as PodChange;
 
 test('no sandbox is created before the volumes of its pod are mounted', async () => {
-  const { node, pod, sandbox, onEffect, said } = await watchedNode({ volumes: volumes.slice(0, 1) });
+  const { node, pod, sandbox, onEffect, violations } = await watchedNode({ volumes: volumes.slice(0, 1) });
   onEffect?.({ kind: 'created', sandbox });
-  expect(said()).toEqual([]);
+  expect(violations()).toEqual([]);
   pod.spec.volumes?.push({ name: 'memory', emptyDir: { medium: 'Memory' } });
   onEffect?.({ kind: 'created', sandbox });
-  expect(said()).toEqual(['its sandbox was created before its volume memory']);
+  expect(violations()).toEqual(['its sandbox was created before its volume memory']);
   node.kill();
 });
 
 test('no container starts after a request to stop it or its sandbox', async () => {
-  const { node, sandbox, found, call, start, onAgentStarted, said } = await watchedNode();
+  const { node, sandbox, found, call, start, onAgentStarted, violations } = await watchedNode();
   start('main');
-  expect(said()).toEqual([]);
+  expect(violations()).toEqual([]);
   for (const [name, id] of [
     ['stopContainer', found('main').id],
     ['stopPodSandbox', sandbox.id],
   ] as const) {
     call(name, id);
     start('main');
-    expect(said()).toEqual(['main: started after its stop was requested']);
+    expect(violations()).toEqual(['main: started after its stop was requested']);
     onAgentStarted?.();
   }
   start('main');
-  expect(said()).toEqual([]);
+  expect(violations()).toEqual([]);
   node.kill();
 });
 
 test('no container starts before its init containers have succeeded and its sidecars have started', async () => {
-  const { node, pod, sandbox, found, onEffect, onStatus, start, said } = await watchedNode({
+  const { node, pod, sandbox, found, onEffect, onStatus, start, violations } = await watchedNode({
     initContainers: [
       container('setup', { command: ['sh', '-c', 'exit 0'] }),
       container('sidecar', { restartPolicy: 'Always' }),
     ],
   });
   start('main');
-  expect(said()).toEqual(['main: started before setup, sidecar']);
+  expect(violations()).toEqual(['main: started before setup, sidecar']);
   onEffect?.({ kind: 'ended', sandbox, container: found('setup') });
   start('sidecar');
-  expect(said()).toEqual([]);
+  expect(violations()).toEqual([]);
   start('main');
-  expect(said()).toEqual(['main: started before sidecar']);
+  expect(violations()).toEqual(['main: started before sidecar']);
   onEffect?.({ kind: 'started', sandbox, container: found('sidecar') });
   const [first, sidecar] = pod.status?.initContainerStatuses ?? [];
-  const told = (status: object) => onStatus?.(statusChange(pod, [first, { ...sidecar, ...status }]));
-  // It runs, and its startup probe has not passed.
-  told({ started: false });
+  const report = (status: object) => onStatus?.(statusChange(pod, [first, { ...sidecar, ...status }]));
+  // The sidecar runs, but its startup probe has not passed.
+  report({ started: false });
   start('main');
-  expect(said()).toEqual(['main: started before sidecar']);
-  told({});
+  expect(violations()).toEqual(['main: started before sidecar']);
+  report({});
   start('main');
-  expect(said()).toEqual([]);
-  // What it has become since is another matter.
-  told({ started: false });
+  expect(violations()).toEqual([]);
+  // The sidecar has started once, so its later statuses do not matter.
+  report({ started: false });
   start('main');
-  expect(said()).toEqual([]);
+  expect(violations()).toEqual([]);
   node.kill();
 });
 
 test('the actor of a sidecar shows that it has started while its status is withheld', async () => {
-  const { node, pod, watched, afterStep, start, said } = await watchedNode({
+  const { node, pod, watched, afterStep, start, violations } = await watchedNode({
     initContainers: [container('sidecar', { restartPolicy: 'Always' })],
   });
   const startup = { id: 'probe/startup' };
@@ -131,7 +131,7 @@ test('the actor of a sidecar shows that it has started while its status is withh
     Object.assign(watched, { agent: { unpublishedUids: () => [pod.metadata.uid], trees: () => trees } });
     afterStep?.();
     start('main');
-    return said();
+    return violations();
   };
   expect(show({})).toEqual(['main: started before sidecar']);
   expect(show({ tags: ['working'], children: [] })).toEqual(['main: started before sidecar']);
@@ -140,7 +140,7 @@ test('the actor of a sidecar shows that it has started while its status is withh
 });
 
 test('no container starts before the containers that precede it have had their turn', async () => {
-  const { node, pod, onCall, start, said } = await watchedNode({
+  const { node, pod, onCall, start, violations } = await watchedNode({
     containers: [container('main'), container('helper')],
   });
   const first = pod.status?.containerStatuses?.find(({ name }) => name === 'main');
@@ -155,11 +155,11 @@ test('no container starts before the containers that precede it have had their t
     });
   recordTurn();
   start('helper');
-  expect(said()).toEqual(['helper: started before main']);
+  expect(violations()).toEqual(['helper: started before main']);
   start('main');
   recordTurn();
   start('helper');
-  expect(said()).toEqual([]);
+  expect(violations()).toEqual([]);
   node.kill();
 });
 
@@ -169,7 +169,7 @@ test.each([
 ])(
   'a container that has failed may be overtaken only by a container whose turn had come before: it was %s',
   async (tag, says) => {
-    const { node, pod, watched, onCall, onStatus, start, said } = await watchedNode({
+    const { node, pod, watched, onCall, onStatus, start, violations } = await watchedNode({
       containers: [container('main'), container('helper')],
     });
     const first = pod.status?.containerStatuses?.find(({ name }) => name === 'main');
@@ -183,25 +183,25 @@ test.each([
     const about = `${PATHS.root}/pods/${uid}/containers/helper`;
     onCall?.({ target: 'disk', name: 'mkdir', writes: true, about });
     start('helper');
-    expect(said()).toEqual(says);
+    expect(violations()).toEqual(says);
     node.kill();
   },
 );
 
 test('a container starts with exactly the mounts that it requests', async () => {
-  const { node, pod, found, start, said } = await watchedNode({
+  const { node, pod, found, start, violations } = await watchedNode({
     volumes,
     containers: [container('main', { volumeMounts })],
   });
   start('main');
-  expect(said()).toEqual([]);
-  // As a node that is wrong would have made it.
+  expect(violations()).toEqual([]);
+  // Changes the mounts to what a faulty agent would have created.
   const mounts = found('main').mounts as Mount[];
   const asMade = structuredClone(mounts);
   const startsWith = (changed: readonly Mount[]) => {
     mounts.splice(0, Infinity, ...changed);
     start('main');
-    return said();
+    return violations();
   };
   const without = (path: string) => asMade.filter(({ containerPath }) => containerPath !== path);
   const other = (path: string, change: Partial<Mount>) =>
@@ -226,7 +226,7 @@ test('a container starts with exactly the mounts that it requests', async () => 
     disk.unmount(`${ofPod}/${place}`);
   await files.rm('/etc/hosts');
   start('main');
-  expect(said()).toEqual([
+  expect(violations()).toEqual([
     `main: started without its volume cache at /cache: ${ofPod}/volume-subpaths/cache/main/0 does not exist`,
     `main: started without its volume memory at /memory/: ${ofPod}/volumes/kubernetes.io~empty-dir/memory does not exist`,
     'main: started without its volume hosts at /hosts: /etc/hosts does not exist',

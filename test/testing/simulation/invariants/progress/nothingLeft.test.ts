@@ -5,7 +5,10 @@ import { nothingLeft } from '../../../../../testing/simulation/invariants/progre
 import { simulateNode } from '../../../../../testing/simulation/simulateNode.ts';
 import { manifest } from '../../../../../testing/simulation/stories/manifests.ts';
 
-/** A node on which one pod runs and another did, what is said of it at rest, and the UID of the one that is gone. */
+/**
+ * Creates a node on which one pod runs and one was removed. Returns the violations at rest, and the UID of the removed
+ * pod.
+ */
 async function afterAnother() {
   const broken: string[] = [];
   let following: Hooks = {};
@@ -22,24 +25,24 @@ async function afterAnother() {
   await node.advance(20_000);
   const gone = node.pods().find(({ metadata }) => metadata.name.startsWith('gone'))?.metadata.uid ?? '';
   node.remove('gone');
-  const said = () => {
+  const violations = () => {
     following.atRest?.();
     return broken.splice(0);
   };
-  return { node, said, gone };
+  return { node, violations, gone };
 }
 
 test('a terminating pod may have resources left, and a terminated one none, while other pods run', async () => {
-  const { node, said, gone } = await afterAnother();
-  expect(said()).toContain('default/gone-node-1 is not wanted, but exists');
+  const { node, violations, gone } = await afterAnother();
+  expect(violations()).toContain('default/gone-node-1 is not wanted, but exists');
   await node.advance(60_000);
   expect(gone).not.toBe('');
-  expect(said()).toEqual([]);
+  expect(violations()).toEqual([]);
   node.kill();
 });
 
 test('leftovers of a removed pod are detected while other pods run', async () => {
-  const { node, said, gone } = await afterAnother();
+  const { node, violations, gone } = await afterAnother();
   await node.advance(60_000);
   const { disk, files } = node.host;
   disk.createDirectories(`${PATHS.root}/pods/${gone}`);
@@ -48,7 +51,7 @@ test('leftovers of a removed pod are detected while other pods run', async () =>
   await files.writeFile(fact, JSON.stringify({ metadata: { uid: gone } }));
   const link = `${PATHS.logs}/../containers/gone-node-1_default_main-0.log`;
   await files.symlink(`${PATHS.logs}/default_gone-node-1_${gone}/main/0.log`, link);
-  expect(said()).toEqual([
+  expect(violations()).toEqual([
     `${PATHS.root}/pods/${gone}`,
     `${PATHS.logs}/default_gone-node-1_${gone}`,
     expect.stringMatching(/containers\/gone-node-1_default_main-0\.log$/),

@@ -11,8 +11,11 @@ const MINUTE = 60_000;
 const POD = 'default/web-node-1';
 const web = manifest('web');
 
-/** What is said of an agent that is looked at so often in a minute, and has this written down after each of them. */
-function told(frameAfter: (minute: number) => object, before: (minute: number, log: ActionLog) => void = () => {}) {
+/** Returns the violations for an agent that is checked four times a minute and has this keyframe in each minute. */
+function violationsOf(
+  frameAfter: (minute: number) => object,
+  before: (minute: number, log: ActionLog) => void = () => {},
+) {
   const [actionLog, violations, clock] = [new ActionLog(), [] as string[], { elapsed: 0 }];
   actionLog.want(POD, { uid: 'of-the-user', manifest: web });
   const state = { agentNumber: 1, minute: 0 };
@@ -26,7 +29,7 @@ function told(frameAfter: (minute: number) => object, before: (minute: number, l
       return state.agentNumber;
     },
   };
-  // Of the simulation it looks at nothing else.
+  // The invariant reads nothing else of the simulation.
   const { whole } = steady.follow(watched as unknown as Watched, (message) => void violations.push(message));
   for (; state.minute < 40; state.minute += 1) {
     before(state.minute, actionLog);
@@ -41,18 +44,18 @@ function told(frameAfter: (minute: number) => object, before: (minute: number, l
 const entries = (count: number) => ({ kept: Array.from({ length: count }, () => 0) });
 
 test('a list that grows with each restart of a pod is reported once the growth cannot be chance', () => {
-  const [first] = told((minute) => entries(minute));
+  const [first] = violationsOf((minute) => entries(minute));
   expect(first).toMatch(/^\d+ entries in keyframe\.kept: an increase in each of 8 spans of two minutes$/);
-  expect(told((minute) => entries(Math.floor(minute / 2)))).not.toEqual([]);
+  expect(violationsOf((minute) => entries(Math.floor(minute / 2)))).not.toEqual([]);
 });
 
 test.each<[string, (minute: number) => number]>([
   ['stays', () => 5],
   ['goes up and down', (minute) => minute % 7],
-  ['comes to no more than it may be', (minute) => Math.min(minute, 12)],
+  ['grows up to a limit', (minute) => Math.min(minute, 12)],
   ['grows now and then', (minute) => Math.floor(minute / 10)],
 ])('a count that %s is not a leak', (_, count) => {
-  expect(told((minute) => entries(count(minute)))).toEqual([]);
+  expect(violationsOf((minute) => entries(count(minute)))).toEqual([]);
 });
 
 test('an edited manifest of the same pod is no reason to grow', () => {
@@ -63,16 +66,16 @@ test('an edited manifest of the same pod is no reason to grow', () => {
       manifest: manifest('web', { containers: [container('main', { resources })] }),
     });
   };
-  expect(told(entries, change)).not.toEqual([]);
+  expect(violationsOf(entries, change)).not.toEqual([]);
 });
 
 test('an agent may grow with the number of pods and containers', () => {
   const another = (minute: number, log: ActionLog) => log.want(`default/web-${minute}`, { manifest: web });
-  expect(told(entries, another)).toEqual([]);
+  expect(violationsOf(entries, another)).toEqual([]);
   const containers = (minute: number) => Array.from({ length: minute + 1 }, (_, at) => container(`main-${at}`));
   const longer = (minute: number, log: ActionLog) =>
     log.want(POD, { uid: 'of-the-user', manifest: manifest('web', { containers: containers(minute) }) });
-  expect(told(entries, longer)).toEqual([]);
+  expect(violationsOf(entries, longer)).toEqual([]);
 });
 
 test.each(Object.keys(longLivedPods))('every invariant holds: %s', async (title) => {

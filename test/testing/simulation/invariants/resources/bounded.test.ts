@@ -14,10 +14,10 @@ const story: Story = {
   actions: [{ at: 0, action: { kind: 'apply', pod: crashing } }],
 };
 
-/** What an agent keeps that forgets nothing, after so many starts of containers. */
+/** Returns the data that a leaking agent retains after this number of container starts. */
 type Kept = (starts: number) => object;
 
-/** The invariant, over an agent whose contexts hold this as well for as long as it lives. */
+/** Returns the invariant over an agent whose keyframe also contains the leak. */
 const leaking = (kept: Kept): Invariant => ({
   ...bounded,
   follow: (watched, violated): Hooks => {
@@ -76,9 +76,12 @@ test('the last failure is not a leak, but additional data in it is', async () =>
   expect(await after({ message: '0'.repeat(2_000) })).toMatchObject({ number: 9 });
 });
 
-/** What the invariant says of an agent that is written down like this, and then itself, or a new one, like that. */
-function toldOf(first: object, then: object, by: 'itself' | 'another'): string[] {
-  const told: string[] = [];
+/**
+ * Returns the violations for an agent that settles with the keyframe `first` and then with `then`, of the same or of a
+ * new agent.
+ */
+function violationsOf(first: object, then: object, by: 'itself' | 'another'): string[] {
+  const violations: string[] = [];
   let [frame, life] = [first, 1];
   const watched = {
     actionLog: { wanted: new Map() },
@@ -89,15 +92,15 @@ function toldOf(first: object, then: object, by: 'itself' | 'another'): string[]
       return life;
     },
   };
-  // Of the simulation it looks at nothing else.
-  const { settled } = bounded.follow(watched as unknown as Watched, (message) => void told.push(message));
+  // The invariant reads nothing else of the simulation.
+  const { settled } = bounded.follow(watched as unknown as Watched, (message) => void violations.push(message));
   settled?.();
   [frame, life] = [then, by === 'itself' ? 1 : 2];
   settled?.();
-  return told;
+  return violations;
 }
 
-/** An agent without pods, as it is written down. */
+/** Returns the keyframe of an agent without pods. */
 async function writtenDown(): Promise<Keyframe> {
   const frames: Keyframe[] = [];
   const follow: Invariant['follow'] = (watched) => ({
@@ -111,14 +114,14 @@ async function writtenDown(): Promise<Keyframe> {
   return last;
 }
 
-/** The lists and the maps of the actors' contexts, by where they are. */
+/** Returns the paths of the lists and maps in the actors' contexts. */
 function kept(value: unknown, path: readonly string[] = []): (readonly string[])[] {
   if (typeof value !== 'object' || value === null) return [];
   const below = Object.entries(value).flatMap(([key, each]) => kept(each, [...path, key]));
   return path.includes('context') ? [path, ...below] : below;
 }
 
-/** The same with one entry more there. */
+/** Returns a copy of the value with one more entry at the path. */
 function withOneMore(value: unknown, [key, ...below]: readonly string[]): unknown {
   if (Array.isArray(value) && key === undefined) return [...value, 0];
   if (key === undefined) return { ...(value as object), more: 0 };
@@ -131,22 +134,24 @@ test('an additional entry is detected in every list and map in the context of ev
   const places = kept(frame);
   const actors = ['admission', 'cgroups', 'garbage', 'logRotation', 'pullLimiter', 'startLimiter', 'statusSink/api'];
   for (const actor of actors) expect(places.some((place) => place.includes(actor))).toBe(true);
-  const unseen = places.filter((place) => toldOf(withOneMore(frame, place) as object, frame, 'another').length !== 1);
+  const unseen = places.filter(
+    (place) => violationsOf(withOneMore(frame, place) as object, frame, 'another').length !== 1,
+  );
   expect(unseen).toEqual([]);
-  for (const by of ['itself', 'another'] as const) expect(toldOf(frame, structuredClone(frame), by)).toEqual([]);
+  for (const by of ['itself', 'another'] as const) expect(violationsOf(frame, structuredClone(frame), by)).toEqual([]);
 });
 
 test('a repeated warning is not a leak, but a warning that a new agent does not have is', () => {
   const [without, warned] = [{ warnings: [] }, { warnings: ['other cgroups'] }];
-  expect(toldOf(without, warned, 'itself')).toEqual([]);
-  expect(toldOf({ kept: [] }, { kept: [0] }, 'itself')).toHaveLength(1);
-  expect(toldOf(warned, without, 'another')).toEqual([
+  expect(violationsOf(without, warned, 'itself')).toEqual([]);
+  expect(violationsOf({ kept: [] }, { kept: [0] }, 'itself')).toHaveLength(1);
+  expect(violationsOf(warned, without, 'another')).toEqual([
     'an agent without pods has 1 entries in keyframe.warnings, but 0 would be enough',
   ]);
 });
 
 test('nothing is compared while ResourceSlices of the node are being deleted, because a new agent deletes them as well', () => {
-  const told: string[] = [];
+  const violations: string[] = [];
   const now = { entries: 2, agentNumber: 1, isDeletingSlices: true };
   const claims = {
     getSnapshot: () => ({ children: now.isDeletingSlices ? { slices: { getSnapshot: () => ({}) } } : {} }),
@@ -161,18 +166,18 @@ test('nothing is compared while ResourceSlices of the node are being deleted, be
     },
   };
   // The invariant uses nothing else of the simulation.
-  const { settled } = bounded.follow(watched as unknown as Watched, (message) => void told.push(message));
+  const { settled } = bounded.follow(watched as unknown as Watched, (message) => void violations.push(message));
   settled?.();
   Object.assign(now, { entries: 1, agentNumber: 2, isDeletingSlices: false });
   settled?.();
-  expect(told).toEqual([]);
+  expect(violations).toEqual([]);
   Object.assign(now, { agentNumber: 3, entries: 0 });
   settled?.();
-  expect(told).toEqual(['an agent without pods has 1 entries in keyframe.kept, but 0 would be enough']);
+  expect(violations).toEqual(['an agent without pods has 1 entries in keyframe.kept, but 0 would be enough']);
 });
 
 test('leftover actors and timers are detected', () => {
-  const told: string[] = [];
+  const violations: string[] = [];
   const now = { actors: 1, timers: 7, agentNumber: 1 };
   const leaf = { getSnapshot: () => ({}) };
   const watched = {
@@ -188,18 +193,18 @@ test('leftover actors and timers are detected', () => {
       return now.agentNumber;
     },
   };
-  // Of the simulation it looks at nothing else.
-  const { settled } = bounded.follow(watched as unknown as Watched, (message) => void told.push(message));
+  // The invariant reads nothing else of the simulation.
+  const { settled } = bounded.follow(watched as unknown as Watched, (message) => void violations.push(message));
   settled?.();
   Object.assign(now, { actors: 2, timers: 10 });
   settled?.();
-  expect(told).toEqual([
+  expect(violations).toEqual([
     'an agent without pods has 3 actors, but 2 would be enough',
     'an agent without pods has 10 timers, but 7 would be enough',
   ]);
   Object.assign(now, { actors: 1, timers: 7, agentNumber: 2 });
   settled?.();
-  expect(told).toHaveLength(4);
+  expect(violations).toHaveLength(4);
 });
 
 test.each(['itself', 'another'] as const)('a nested state is not a leak: compared with %s', (by) => {
@@ -207,10 +212,10 @@ test.each(['itself', 'another'] as const)('a nested state is not a leak: compare
     cgroups: { snapshot: { value, context: { kept } } },
   });
   const [flat, nested] = ['settingUp', { enforced: 'waiting' }];
-  expect(toldOf(inState(flat), inState(nested), by)).toEqual([]);
-  expect(toldOf(inState(nested), inState(flat), by)).toEqual([]);
+  expect(violationsOf(inState(flat), inState(nested), by)).toEqual([]);
+  expect(violationsOf(inState(nested), inState(flat), by)).toEqual([]);
   const [less, more] = [inState(nested), inState(nested, 1)];
-  expect(by === 'itself' ? toldOf(less, more, by) : toldOf(more, less, by)).toHaveLength(1);
+  expect(by === 'itself' ? violationsOf(less, more, by) : violationsOf(more, less, by)).toHaveLength(1);
 });
 
 test('an agent that has not read all of its sources is not compared with one that has', async () => {

@@ -10,7 +10,10 @@ const containers = Array.from({ length: PARTS }, (_, index) => containerWith(`c$
 const pod = podWith('large', { containers });
 const entryOf = (actor: string): RecordedInput => ({ at: 0, actor, kind: 'answer', source: 'findImage', value: null });
 
-/** An agent with a pod of many containers; each of 100 entries about one of them leads to this much. */
+/**
+ * Returns the violations for an agent with a pod of many containers, in which each of 100 entries about one container
+ * causes this much work.
+ */
 function violationsOf(work: {
   readonly transitions: number;
   readonly statuses: number;
@@ -18,7 +21,7 @@ function violationsOf(work: {
 }): string[] {
   const violations: string[] = [];
   const clock = { elapsed: 0 };
-  // The invariant reads nothing else of what it watches.
+  // The invariant reads nothing else of the simulation.
   const watched = { host: { clock } } as unknown as Watched;
   const following = cost.follow(watched, (message) => violations.push(message));
   // It reads nothing else of a change.
@@ -44,7 +47,7 @@ test('a fact about one container that causes transitions of all containers is a 
 
 test('a single step that causes transitions of all containers of a large pod is a violation', () => {
   const violations: string[] = [];
-  // The invariant reads nothing else of what it watches.
+  // The invariant reads nothing else of the simulation.
   const watched = { host: { clock: { elapsed: 0 } } } as unknown as Watched;
   const following = cost.follow(watched, (message) => violations.push(message));
   const step = (actor: string, transitions: number) => {

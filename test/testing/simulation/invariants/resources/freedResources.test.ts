@@ -13,7 +13,7 @@ const CAPACITY = {
 
 const HALF_MORE_THAN_A_CORE: Partial<Container> = { resources: { requests: { cpu: '1500m' } } };
 
-/** A node of two cores. Each pod has one container, which by default requests one and a half. */
+/** Creates a node with two cores. Each pod has one container, which requests one and a half cores by default. */
 function watching(requested = HALF_MORE_THAN_A_CORE) {
   const broken: string[] = [];
   const running = new Set<string>();
@@ -32,7 +32,7 @@ function watching(requested = HALF_MORE_THAN_A_CORE) {
   };
   const refuse = (name: string, reason = 'OutOfcpu') =>
     show(name, { phase: 'Failed', reason, message: 'Pod was rejected: Node did not have enough' });
-  const said = () => {
+  const violations = () => {
     following.afterStep?.();
     return broken.splice(0);
   };
@@ -45,59 +45,59 @@ function watching(requested = HALF_MORE_THAN_A_CORE) {
       ended: true,
       isStatic,
     });
-  return { show, refuse, report, running, unpublished, restart: () => following.onAgentStarted?.(), said };
+  return { show, refuse, report, running, unpublished, restart: () => following.onAgentStarted?.(), violations };
 }
 
 const ends = { reason: 'Deleted', at: 0, graceSeconds: 30 };
 
 test('a rejection for resources that only a stopped or completed pod holds is reported once', () => {
-  const { show, refuse, said } = watching();
+  const { show, refuse, violations } = watching();
   show('old', { phase: 'Running' }, { termination: ends, container: 'rests' });
   show('job', { phase: 'Succeeded' });
   refuse('new');
   refuse('new');
-  expect(said()).toEqual([expect.stringContaining('default/new: rejected although only terminated pods hold')]);
+  expect(violations()).toEqual([expect.stringContaining('default/new: rejected although only terminated pods hold')]);
 });
 
 test('a rejection for resources of a running or stopping pod is no violation', () => {
-  const { show, refuse, said } = watching();
+  const { show, refuse, violations } = watching();
   show('web', { phase: 'Running' });
   refuse('new');
   show('web', { phase: 'Running' }, { termination: ends, container: 'stopping' });
   refuse('other');
-  expect(said()).toEqual([]);
+  expect(violations()).toEqual([]);
 });
 
 test('a rejection is not judged while running pods have not been reported', () => {
-  const { refuse, running, restart, said } = watching();
+  const { refuse, running, restart, violations } = watching();
   running.add('unreported');
   refuse('new');
-  expect(said()).toEqual([]);
+  expect(violations()).toEqual([]);
   running.clear();
   restart();
   refuse('new');
-  expect(said()).toHaveLength(1);
+  expect(violations()).toHaveLength(1);
 });
 
 test('a rejection is judged once the pods that were admitted before it are published', () => {
-  const { show, refuse, unpublished, said } = watching();
+  const { show, refuse, unpublished, violations } = watching();
   unpublished.add('older-uid');
   refuse('new');
-  expect(said()).toEqual([]);
+  expect(violations()).toEqual([]);
   unpublished.clear();
   show('older', { phase: 'Pending' });
-  expect(said()).toEqual([]);
+  expect(violations()).toEqual([]);
   show('older', { phase: 'Succeeded' });
   unpublished.add('job-uid');
   refuse('other');
-  expect(said()).toEqual([]);
+  expect(violations()).toEqual([]);
   unpublished.clear();
   show('job', { phase: 'Succeeded' });
-  expect(said()).toEqual([expect.stringContaining('default/other: rejected although')]);
+  expect(violations()).toEqual([expect.stringContaining('default/other: rejected although')]);
 });
 
 test('a later agent decides again on a rejected pod, unless the API server knows the rejection', () => {
-  const { show, refuse, report, restart, said } = watching();
+  const { show, refuse, report, restart, violations } = watching();
   show('web', { phase: 'Running' });
   for (const [name, isStatic] of Object.entries({ static: true, api: false })) {
     refuse(name);
@@ -106,7 +106,7 @@ test('a later agent decides again on a rejected pod, unless the API server knows
   restart();
   refuse('static');
   refuse('api');
-  expect(said()).toEqual([expect.stringContaining('default/static: rejected although')]);
+  expect(violations()).toEqual([expect.stringContaining('default/static: rejected although')]);
 });
 
 test.each<[string, Partial<Container>]>([
@@ -114,11 +114,11 @@ test.each<[string, Partial<Container>]>([
   ['OutOfhugepages-2Mi', { resources: { requests: { 'hugepages-2Mi': '4Mi' } } }],
   ['NodePorts', { ports: [{ containerPort: 80, hostPort: 8080 }] }],
 ])('a rejection with %s is judged by the usage of that resource by other pods', (reason, requested) => {
-  const { show, refuse, said } = watching(requested);
+  const { show, refuse, violations } = watching(requested);
   show('web', { phase: 'Running' });
   refuse('new', reason);
-  expect(said()).toEqual([]);
+  expect(violations()).toEqual([]);
   show('web', { phase: 'Succeeded' });
   refuse('other', reason);
-  expect(said()).toEqual([expect.stringContaining('default/other: rejected although')]);
+  expect(violations()).toEqual([expect.stringContaining('default/other: rejected although')]);
 });

@@ -8,12 +8,18 @@ import { container, type Manifest, manifest } from '../../../../../testing/simul
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** What is just under way at one look, as a slot that is held, is so many entries in one place; what was kept are more. */
+/**
+ * Tolerated number of entries in one place that exist only because an operation is in progress, e.g. a slot in use. A
+ * leak has more.
+ */
 const UNDER_WAY = 8;
 
 const probe = (command: string) => ({ exec: { command: [command] }, periodSeconds: 60 });
 
-/** A pod of one container that crashes, one that its probe ends, and one that goes on, whatever is changed of it. */
+/**
+ * Returns a pod with a container that crashes, one that fails its liveness probe, and one that continues to run when
+ * the pod is changed.
+ */
 function restless(cpu: string): Manifest {
   const { metadata, ...pod } = manifest('web', {
     containers: [
@@ -29,10 +35,10 @@ function restless(cpu: string): Manifest {
   return { ...pod, metadata: { ...metadata, uid: 'of-the-user', labels: { cpu } } };
 }
 
-/** How deep what is in another goes: a chain that gets longer has no more in each place. */
+/** Returns the maximum depth of nesting. A chain that grows gets deeper without more entries in any one place. */
 const levelsOf = (taken: MemoryUse) => Math.max(...Array.from(taken.keys(), (what) => what.split('.').length));
 
-/** Creates a node with that pod. The pod is changed twice in each quarter of an hour. */
+/** Creates a node with that pod. The pod is changed twice per quarter of an hour. */
 async function nodeOf() {
   const all: Watched[] = [];
   const follow: Invariant['follow'] = (watched) => {
@@ -48,7 +54,7 @@ async function nodeOf() {
   };
   const liveUntil = (hours: number) =>
     edit(Math.round((hours * HOUR - node.elapsed) / (30 * MINUTE)), () => node.advance(30 * MINUTE));
-  /** Returns the peaks of what the agent holds during so many quarters of an hour. */
+  /** Returns the peak entry counts of the agent during this number of quarters of an hour. */
   const peaksOf = async (quarters: number): Promise<MemoryUse> => {
     const most = new Map<string, number>();
     const look = async () => {
@@ -75,7 +81,7 @@ test('a pod that crashed, was probed and was changed for four hours uses no more
   const late = await peaksOf(1);
   expect([...late].filter(([what, count]) => count > (early.get(what) ?? 0) + UNDER_WAY)).toEqual([]);
   expect(levelsOf(late)).toBeLessThanOrEqual(levelsOf(early));
-  // Enough has happened, and enough is looked at, that a difference would show.
+  // Ensures that enough has happened, and that enough was measured, for a leak to show.
   const [crashedLater = 0, endedLater = 0] = restarts();
   expect(Math.min(crashedLater - crashed, endedLater - ended)).toBeGreaterThan(25);
   for (const actor of ['container/crashing', 'container/ill', 'container/well', 'probe/liveness', 'probe/readiness'])

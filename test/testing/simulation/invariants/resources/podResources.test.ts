@@ -56,7 +56,7 @@ function checked(allocated: PodResources, actuated: PodResources, phase = 'Runni
   return violations(resizesApplied, { host, podOf: () => ({ status: { phase } }) });
 }
 
-test('a container that has what was allocated to it is well', () => {
+test('a container with its allocated resources is no violation', () => {
   expect(checked(cpu('1'), cpu('1000m'))).toEqual([]);
 });
 
@@ -65,7 +65,7 @@ test('a container whose actual resources differ from the allocated ones is a vio
   expect(checked(cpu('1'), { containers: {} })).toEqual([expect.stringContaining('and has undefined')]);
 });
 
-test('a container for which both checkpoints have what the runtime has not is a violation', () => {
+test('a container whose resources in both checkpoints differ from those in the runtime is a violation', () => {
   expect(checked(cpu('2'), cpu('2'))).toEqual([expect.stringContaining('main does not run with {"cpuRequest":2000')]);
 });
 

@@ -27,7 +27,7 @@ const TOKEN: TokenRequest = {
   isIssued: true,
 };
 
-/** What is said of a node and its server. */
+/** Creates a node with its server, and returns the violations. */
 function watchedServer() {
   const broken: string[] = [];
   const state = {
@@ -40,11 +40,11 @@ function watchedServer() {
     running: [] as object[],
   };
   const listeners: ((write: PodWrite) => void)[] = [];
-  const tell = (write: PodWrite) => {
+  const publish = (write: PodWrite) => {
     for (const each of listeners) each(write);
   };
-  let tellToken: (asked: TokenRequest) => void = () => {};
-  let tellIdle: (path: string, patch: string) => void = () => {};
+  let reportToken: (asked: TokenRequest) => void = () => {};
+  let reportIdle: (path: string, patch: string) => void = () => {};
   const watched = {
     agent: { pods: () => state.here },
     host: {
@@ -63,15 +63,15 @@ function watchedServer() {
       versionsOf: () => [{ spec: { containers: [{ name: 'main' }] } }],
     },
     cluster: {
-      watchPods: (on: typeof tell) => {
+      watchPods: (on: typeof publish) => {
         listeners.push(on);
       },
       watchObjects: () => {},
-      onToken: (on: typeof tellToken) => {
-        tellToken = on;
+      onToken: (on: typeof reportToken) => {
+        reportToken = on;
       },
-      onIdlePatch: (on: typeof tellIdle) => {
-        tellIdle = on;
+      onIdlePatch: (on: typeof reportIdle) => {
+        reportIdle = on;
       },
       isDeletedByNode: () => state.isDeletedByNode,
       pods: () => state.pods,
@@ -80,31 +80,31 @@ function watchedServer() {
       },
     },
   };
-  // It asks for nothing else.
+  // The invariant reads nothing else.
   const following = atServer.follow(watched as unknown as Watched, (message) => void broken.push(message));
-  const said = () => broken.splice(0);
+  const violations = () => broken.splice(0);
   return {
     state,
     following,
-    said,
+    violations,
     write: (type: PodWrite['type'], before: ApiPod | undefined, now: ApiPod) => {
-      tell({ type, before, now });
-      return said();
+      publish({ type, before, now });
+      return violations();
     },
     askToken: (after: number, more: Partial<TokenRequest> = {}) => {
       state.elapsed += after;
-      tellToken({ ...TOKEN, ...more });
-      return said();
+      reportToken({ ...TOKEN, ...more });
+      return violations();
     },
-    idlePatch: () => tellIdle('/web/status', '{}'),
+    idlePatch: () => reportIdle('/web/status', '{}'),
     atRest: () => {
       following.atRest?.();
-      return said();
+      return violations();
     },
     ask: (name: string, after: number) => {
       state.elapsed += after;
       following.onCall?.({ target: 'api', name, about: '/web', writes: false });
-      return said();
+      return violations();
     },
   };
 }
@@ -139,7 +139,7 @@ test('a pod that the node deletes at the API server has terminated, and none of 
   expect(write('DELETED', phase('Failed'), phase('Failed'))).toEqual([
     'default/web: it was deleted from the API server, but main is still running',
   ]);
-  // By force, or as a mirror, it may.
+  // A forced deletion is allowed, and so is the deletion of a mirror pod.
   expect(write('DELETED', web, { ...web, mirroredUid: 'uid-2' })).toEqual([]);
   state.isDeletedByNode = false;
   expect(write('DELETED', web, web)).toEqual([]);
@@ -174,9 +174,9 @@ test('at rest, each static pod has its mirror pod, and each mirror pod its stati
 });
 
 test('a patch that changes nothing is reported', () => {
-  const { idlePatch, said } = watchedServer();
+  const { idlePatch, violations } = watchedServer();
   idlePatch();
-  expect(said()).toEqual(['a patch of /web/status has changed nothing: {}']);
+  expect(violations()).toEqual(['a patch of /web/status has changed nothing: {}']);
 });
 
 test('while nothing happens, only heartbeats are sent to the API server', () => {
@@ -185,7 +185,7 @@ test('while nothing happens, only heartbeats are sent to the API server', () => 
   expect(ask('get pods', 1)).toEqual(['needless request to the API server: get pods /web']);
   for (const name of ['update leases', 'get nodes', 'patch nodes/status']) expect(ask(name, MINUTE)).toEqual([]);
   expect(ask('get pods', 1).length).toBe(1);
-  // Whoever has to follow his pods anew may have missed something.
+  // An agent that has to restart its watch of the pods may have missed a change.
   expect([...ask('watch pods', MINUTE), ...ask('get pods', MINUTE)]).toEqual([]);
   following.onEvent?.({} as never);
   expect(ask('create events', MINUTE)).toEqual([]);

@@ -8,13 +8,13 @@ import { NOW, podView, running, seenPod } from '../../../../kubernetes/views.ts'
 const seen = seenPod(podView({ main: { app: running() } }));
 const explanation = explainPod(seen, NOW);
 const text = formatExplanation(explanation);
-/** What is said of the explanation of a pod, for one that is otherwise. */
-const said = (over: Partial<Pod>, told = explanation) =>
-  contradictions(told, text, { ...seen.pod, ...over }).map((each) => each.replace(`: ${text}`, ''));
+/** Returns the contradictions between an explanation and a pod with these changes. */
+const contradictionsOf = (over: Partial<Pod>, shownExplanation = explanation) =>
+  contradictions(shownExplanation, text, { ...seen.pod, ...over }).map((each) => each.replace(`: ${text}`, ''));
 const withStatus = (status: Pod['status']): Partial<Pod> => ({ status: { ...seen.pod.status, ...status } });
 
 test('an explanation matches its pod', () => {
-  expect(said({})).toEqual([]);
+  expect(contradictionsOf({})).toEqual([]);
   expect(contradictions(explanation, text, undefined)).toEqual([]);
 });
 
@@ -27,7 +27,7 @@ test.each([
 });
 
 test('an explanation without an answer is detected', () => {
-  expect(said({}, { ...explanation, answer: ' ' })).toContain('there is no answer');
+  expect(contradictionsOf({}, { ...explanation, answer: ' ' })).toContain('there is no answer');
 });
 
 test.each<[string, Partial<Pod>, readonly string[]]>([
@@ -40,7 +40,7 @@ test.each<[string, Partial<Pod>, readonly string[]]>([
   ],
   ['has no container that is ready', withStatus({ containerStatuses: [] }), ['0 of 1 containers are ready, not 1/1']],
 ])('a pod that %s is distinguished from a running one', (_, over, problems) => {
-  expect(said(over)).toEqual(expect.arrayContaining([...problems]));
+  expect(contradictionsOf(over)).toEqual(expect.arrayContaining([...problems]));
 });
 
 test('wrong readiness and restart counts of a container are detected', () => {
@@ -49,9 +49,11 @@ test('wrong readiness and restart counts of a container are detected', () => {
   const [child] = explanation.pod.children;
   if (child === undefined) throw new Error('the pod has no actor of its container');
   const shown = { ...child, id: `container/${status.name}`, facts: ['ready', '3 restarts'] };
-  const told = { ...explanation, pod: { ...explanation.pod, children: [shown] } };
+  const changedExplanation = { ...explanation, pod: { ...explanation.pod, children: [shown] } };
   const over = withStatus({ containerStatuses: [{ ...status, ready: false, restartCount: 2 }] });
-  expect(said(over, told)).toEqual(expect.arrayContaining(['app is not ready', 'app was restarted 2 times']));
+  expect(contradictionsOf(over, changedExplanation)).toEqual(
+    expect.arrayContaining(['app is not ready', 'app was restarted 2 times']),
+  );
 });
 
 const NOT_READY = '1 of 1 containers are ready, not 0/1';
@@ -60,12 +62,17 @@ test('a pod may retain its status until all of its containers are known', () => 
   const [child] = explanation.pod.children;
   if (child === undefined) throw new Error('the pod has no actor of its container');
   const shown = { ...child, id: 'container/app', machine: 'container', facts: ['3 restarts'] };
-  const told = (state: string) => ({ ...explanation, pod: { ...explanation.pod, children: [{ ...shown, state }] } });
-  expect(said({}, told('running.steady'))).toEqual(['app was restarted 0 times']);
-  expect(said({}, told('adopting.queryingRuntime'))).toEqual([]);
+  const changedExplanation = (state: string) => ({
+    ...explanation,
+    pod: { ...explanation.pod, children: [{ ...shown, state }] },
+  });
+  expect(contradictionsOf({}, changedExplanation('running.steady'))).toEqual(['app was restarted 0 times']);
+  expect(contradictionsOf({}, changedExplanation('adopting.queryingRuntime'))).toEqual([]);
   const ready = withStatus({ conditions: [{ type: 'Ready', status: 'True' }] });
-  expect(said(ready, { ...told('adopting.queryingRuntime'), ready: '0/1' })).not.toContainEqual(NOT_READY);
-  expect(said(ready, { ...told('running.steady'), ready: '0/1' })).toContainEqual(NOT_READY);
+  expect(
+    contradictionsOf(ready, { ...changedExplanation('adopting.queryingRuntime'), ready: '0/1' }),
+  ).not.toContainEqual(NOT_READY);
+  expect(contradictionsOf(ready, { ...changedExplanation('running.steady'), ready: '0/1' })).toContainEqual(NOT_READY);
 });
 
 test.each([
@@ -85,9 +92,9 @@ test.each([
       { ...main, tags: ['steady'] },
       { ...main, id: `${part}/c1`, tags },
     ];
-    const told = { ...explanation, answer: 'c1 is waiting', pod: { ...explanation.pod, children } };
+    const changedExplanation = { ...explanation, answer: 'c1 is waiting', pod: { ...explanation.pod, children } };
     expect(
-      said(withStatus({ phase: 'Running', conditions: [ready] }), told).includes(
+      contradictionsOf(withStatus({ phase: 'Running', conditions: [ready] }), changedExplanation).includes(
         'the answer does not mention that it is running',
       ),
     ).toBe(isFound);

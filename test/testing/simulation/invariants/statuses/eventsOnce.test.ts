@@ -5,13 +5,16 @@ import type { RuntimeEffect } from '../../../../../cri/simulated/objects/views.t
 import type { Watched } from '../../../../../testing/simulation/invariants/invariant.ts';
 import { eventsOnce } from '../../../../../testing/simulation/invariants/statuses/eventsOnce.ts';
 
-/** What is violated by the events of one container, by what happens to it at the runtime. */
+/**
+ * Returns functions that record events of one container and what happens to it in the runtime, with the resulting
+ * violations.
+ */
 function story() {
   const violations: string[] = [];
   const main = { id: 'main-id', podUid: 'web-uid', containerName: 'main', state: 'running' };
   const there: object[] = [];
   const sandbox = { podUid: 'web-uid' };
-  // As far as it is looked at.
+  // The invariant reads only these fields.
   const clock = { elapsed: 0 };
   let found = [{ id: 'sandbox', podUid: 'web-uid' }];
   const sandboxes = () => found;

@@ -4,7 +4,10 @@ import { oomKillsShown } from '../../../../../testing/simulation/invariants/stat
 import { simulateNode } from '../../../../../testing/simulation/simulateNode.ts';
 import { manifest } from '../../../../../testing/simulation/stories/manifests.ts';
 
-/** A node with two pods, one of which has been killed, and what the invariant says to made-up events and statuses. */
+/**
+ * Creates a node with two pods, one of which the kernel has killed, and an invariant that is fed with made-up events
+ * and statuses.
+ */
 async function killedNode() {
   const node = await simulateNode({ seed: 1 });
   for (const name of ['web', 'other']) node.apply(manifest(name));
@@ -19,7 +22,7 @@ async function killedNode() {
       reason: 'SystemOOM',
       message: `System OOM encountered, victim process: a, pid: ${pid}`,
     } as never);
-  /** A status in which a container ended by the kill of a process. */
+  /** Reports a status with a container that was terminated when the kernel killed a process. */
   const status = (id: string, pid: number) => {
     const terminated = {
       containerID: `containerd://${id}`,
@@ -27,40 +30,40 @@ async function killedNode() {
     };
     hooks.onStatus?.({ pod: { status: { containerStatuses: [{ lastState: { terminated } }] } } } as never);
   };
-  return { node, hooks, event, status, said: () => broken.splice(0) };
+  return { node, hooks, event, status, violations: () => broken.splice(0) };
 }
 
 test('each agent reports each system OOM kill once', async () => {
-  const { node, hooks, event, said } = await killedNode();
+  const { node, hooks, event, violations } = await killedNode();
   const [pid = 0] = node.host.oomKills.map((kill) => kill.pid);
   hooks.atRest?.();
-  expect(said()).toEqual([`no event about the system OOM kill of process ${pid}`]);
+  expect(violations()).toEqual([`no event about the system OOM kill of process ${pid}`]);
   event(pid);
   hooks.atRest?.();
-  expect(said()).toEqual([]);
+  expect(violations()).toEqual([]);
   event(pid);
   event(9);
-  expect(said()).toEqual([
+  expect(violations()).toEqual([
     `a second event about the same kill: System OOM encountered, victim process: a, pid: ${pid}`,
     'an event about a kill that did not happen: System OOM encountered, victim process: a, pid: 9',
   ]);
   hooks.onAgentStarted?.();
   event(pid);
-  expect(said()).toEqual([]);
+  expect(violations()).toEqual([]);
   node.kill();
 });
 
 test('a container has the message of its own OOM kill', async () => {
-  const { node, status, said } = await killedNode();
+  const { node, status, violations } = await killedNode();
   const [pid = 0] = node.host.oomKills.map((kill) => kill.pid);
   const isKilled = (id: string) => node.host.oomKills.some(({ cgroup }) => cgroup.includes(id));
   const ids = node.host.containers().map(({ id }) => id);
   const [own = ''] = ids.filter(isKilled);
   const [other = ''] = ids.filter((id) => !isKilled(id));
   status(own, pid);
-  expect(said()).toEqual([]);
+  expect(violations()).toEqual([]);
   status(other, pid);
-  expect(said()).toEqual([expect.stringMatching(`^container ${other} has the message of a kill in /kubepods/`)]);
+  expect(violations()).toEqual([expect.stringMatching(`^container ${other} has the message of a kill in /kubepods/`)]);
   node.kill();
 });
 

@@ -71,7 +71,7 @@ test('a terminal phase never changes', () => {
   expect(regressions(before, ended, overRestart)).toEqual([]);
 });
 
-test('a later agent need not report what nobody knows any more, nor times from before the clock was set', () => {
+test('a later agent need not report information that was lost, nor times from before the clock was set', () => {
   const lower = { ...before, ...of({ restartCount: 1 }), startTime: LATER };
   expect(regressions(before, lower, { ...overRestart, knownRestarts: () => 1 })).toEqual([]);
   const conditions = [{ type: 'Ready', status: 'False' as const, lastTransitionTime: AT }];
@@ -122,7 +122,7 @@ test('a later agent may correct an exit that an earlier one only assumed', () =>
   const refused = status({ state: { terminated: end('containerd://1', { exitCode: 128, reason: 'StartError' }) } });
   expect(regressions(refused, ended, inOneLife)).toHaveLength(1);
   expect(regressions(refused, ended, overRestart)).toEqual([]);
-  // A later list may as well.
+  // A later container list may also lack the run.
   const unknown = end('containerd://1', { exitCode: 137, reason: 'ContainerStatusUnknown', finishedAt: null });
   expect(regressions(status({ state: { terminated: unknown } }), ended, inOneLife)).toEqual([]);
 });

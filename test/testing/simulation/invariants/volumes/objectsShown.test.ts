@@ -16,7 +16,9 @@ const pod = (name: string) =>
     ],
   });
 
-/** Two pods that show an object and a token each; somebody else changes their files. */
+/**
+ * Creates two pods that each mount an object and a token, with functions by which somebody else changes their files.
+ */
 async function tampered() {
   const made = await clusterNode({ invariants: [objectsShown] });
   const { node, host, cluster } = made;
@@ -29,8 +31,8 @@ async function tampered() {
   };
   const read = (path: string) => host.disk.fileAt(path, 'open').data;
   const write = (path: string, data: Buffer) => host.disk.write(host.disk.fileAt(path, 'open'), data, path);
-  /** What is wrong once faults have ended. */
-  const said = () => {
+  /** Returns the violation at rest, or an empty string. */
+  const violationAtRest = () => {
     try {
       node.check({ isAtRest: true });
       return '';
@@ -38,31 +40,31 @@ async function tampered() {
       return String(error).replace(/^.*ms: /, '');
     }
   };
-  return { ...made, fileOf, read, write, said };
+  return { ...made, fileOf, read, write, violationAtRest };
 }
 
 test('a volume exposes exactly the content of its object', async () => {
-  const { node, write, fileOf, said } = await tampered();
-  expect(said()).toBe('');
+  const { node, write, fileOf, violationAtRest } = await tampered();
+  expect(violationAtRest()).toBe('');
   write(fileOf('web', 'configmap/config/a'), Buffer.from('0'));
-  expect(said()).toBe('web: its volume config shows [["a","0"]] instead of [["a","1"]]');
+  expect(violationAtRest()).toBe('web: its volume config shows [["a","0"]] instead of [["a","1"]]');
   write(fileOf('web', 'configmap/config/a'), Buffer.from('1'));
   node.host.disk.link('..data/b', fileOf('web', 'configmap/config/b'));
-  expect(said()).toBe('web: its volume config shows [["a","1"],["b","nothing"]] instead of [["a","1"]]');
+  expect(violationAtRest()).toBe('web: its volume config shows [["a","1"],["b","nothing"]] instead of [["a","1"]]');
   node.kill();
 });
 
 test('a token in a volume is valid and bound to its pod', async () => {
-  const { node, cluster, read, write, fileOf, said } = await tampered();
+  const { node, cluster, read, write, fileOf, violationAtRest } = await tampered();
   const path = 'projected/token/token';
   const own = read(fileOf('web', path));
   write(fileOf('web', path), read(fileOf('other', path)));
   const other = cluster.pods().find(({ name }) => name === 'other');
-  expect(said()).toBe(`web: its token at token is bound to ${other?.uid}`);
+  expect(violationAtRest()).toBe(`web: its token at token is bound to ${other?.uid}`);
   write(fileOf('web', path), Buffer.from(''));
-  expect(said()).toContain('is bound to no pod');
+  expect(violationAtRest()).toContain('is bound to no pod');
   write(fileOf('web', path), own);
-  expect(said()).toBe('');
+  expect(violationAtRest()).toBe('');
   node.kill();
 });
 

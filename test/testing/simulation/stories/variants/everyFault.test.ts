@@ -58,7 +58,7 @@ test('the variants of a story have every fault at every call, every error of eac
   const inTurn = (turn: number) =>
     [...withEveryKindOfFault(story, calls, turn)].flatMap(({ faults }) => faults).filter(isOfTurns);
   const late = { kind: 'late', ms: 3_000 };
-  // What changes something fails each time.
+  // A call that changes something fails in each turn.
   expect(inTurn(1)).toEqual([
     { call: 0, fault: { kind: 'fail', code: 'EIO' } },
     { call: 0, fault: { kind: 'hang' } },
@@ -167,7 +167,7 @@ test('an omitted variant has the same result as the one that is played instead',
   const comesTo = async (call: number) => {
     const after: object[] = [];
     const faults = ({ about, ...each }: object & { about: string }, index: number, at: number) => {
-      // Temporary files have names of their own.
+      // Temporary files have random names.
       if (index > call) after.push({ ...each, about: about.replace(/[^/]+tmp$/, ''), at });
       return undefined;
     };
