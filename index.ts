@@ -77,7 +77,10 @@ export type { NodeInput } from './machines/node/context.ts';
 export { garbageMachine } from './machines/node/upkeep/garbage.ts';
 export { logRotationMachine } from './machines/node/upkeep/logRotation.ts';
 export { nodeStatusMachine } from './machines/nodeStatus/chart.ts';
-/** The state machines that `charts` draws. Each port of a machine rejects until its implementation is provided. */
+/**
+ * The state machines that the `charts` command draws. Each port of a machine rejects until its implementation is
+ * provided.
+ */
 export { activeDeadlineMachine } from './machines/pod/activeDeadline.ts';
 export { podMachine } from './machines/pod/chart.ts';
 export { paceMachine } from './machines/pod/containers/pace.ts';

@@ -13,7 +13,7 @@ export const projectConfig = {
     '^.+\\.ts$': [
       '@swc/jest',
       {
-        // JSON imports require their import attributes to be preserved.
+        // Preserve import attributes, because JSON imports require them.
         jsc: { parser: { syntax: 'typescript' }, target: 'es2024', experimental: { keepImportAttributes: true } },
         module: { type: 'es6' },
       },
@@ -22,8 +22,8 @@ export const projectConfig = {
 };
 
 /**
- * The tests on a real containerd, as one project per container runtime. `--selectProjects` selects a runtime. The first
- * one runs all suites, the others those whose subject depends on the runtime.
+ * The tests against a real containerd, as one project per container runtime. `--selectProjects` selects a runtime. The
+ * first project runs all suites, and the others run only the suites whose subject depends on the runtime.
  */
 const runtimeProjects = TEST_RUNTIMES.map(({ name, programs }, index) => ({
   ...projectConfig,
@@ -36,13 +36,13 @@ const runtimeProjects = TEST_RUNTIMES.map(({ name, programs }, index) => ({
 }));
 
 export default {
-  // Guards against a hanging test, not against a slow machine. jest does not read it from a project.
+  // Guards against a hanging test, not against a slow machine. Jest ignores this setting in a project's configuration.
   testTimeout: 60_000,
-  // Use more workers than a small machine has cores, because tests on a real containerd spend three quarters of their
-  // time waiting.
+  // Use more workers than a small machine has cores, because tests against a real containerd spend three quarters of
+  // their time waiting.
   maxWorkers: 4,
-  // Spreads tests on a real containerd over the run, so that the processors are neither idle at the start nor
-  // overloaded at the end.
+  // Spreads the tests against a real containerd evenly over the run, so that the processors are neither idle at the
+  // start nor overloaded at the end.
   testSequencer: '<rootDir>/test/support/testOrder.ts',
   reporters: ['default', '<rootDir>/test/support/projectNames.ts'],
   projects: [

@@ -2,7 +2,10 @@ import type { Clock } from '../base/time/clock.ts';
 
 /** A timer whose current wait ends early when `ring` is called. */
 export interface Alarm {
-  /** Waits until the clock reaches `at`. Returns immediately if `ring` was called since the last wait. */
+  /**
+   * Waits until the clock reaches `at` or `ring` is called. Resolves immediately if `ring` has been called since the
+   * last wait.
+   */
   readonly waitUntil: (at: number) => Promise<void>;
   readonly ring: () => void;
 }

@@ -1,6 +1,6 @@
 /**
- * Creates the recording boundary, through which every input of the actors passes, i.e. facts from feeds, port responses
- * and elapsed timers. Each input is a plain, serializable value with a timestamp, so it can be recorded and replayed.
+ * Creates the recording boundary. All inputs of the actors pass through it: facts from feeds, port responses and
+ * elapsed timers. Each input is a plain, serializable value with a timestamp, so it can be recorded and replayed.
  */
 import { type AnyActorRef, fromCallback, fromPromise } from 'xstate';
 import { toFailure } from '../base/failure.ts';
@@ -31,7 +31,7 @@ export type InputRecorder = (entry: RecordedInput) => void;
 /** Called when a port call starts, and again if the call is cancelled. */
 export type CallListener = (call: PortCall) => void;
 
-/** Implements a port. Must stop when the signal aborts, and reports a failure by rejecting with a `NodeFailure`. */
+/** Implements a port. Must stop when the signal aborts, and must report a failure by rejecting with a `NodeFailure`. */
 export type PortService<K extends PortName> = (
   input: PortTypes[K]['input'],
   options: { readonly signal: AbortSignal },
@@ -39,7 +39,7 @@ export type PortService<K extends PortName> = (
 
 export type PortServices = { readonly [K in PortName]: PortService<K> };
 
-/** Sends facts until the signal aborts. If the feed returns a promise, the feed has ended once the promise settles. */
+/** Sends facts until the signal aborts. If the feed returns a promise, the feed ends when the promise settles. */
 export type FactFeed = (
   send: (fact: NodeFact) => void,
   options: { readonly signal: AbortSignal },
@@ -79,7 +79,7 @@ export interface BoundaryOptions {
   readonly onInput?: InputRecorder | undefined;
   readonly onPortCall?: CallListener | undefined;
   readonly onPortOutcome?: OutcomeListener | undefined;
-  /** Redacts the secrets that the facts of the feeds contain. Defaults to a new redaction. */
+  /** Redacts the secrets in the facts from feeds. Defaults to a new redaction. */
   readonly redaction?: Redaction | undefined;
   /** Called with the original error of a service or feed, before the error is converted to a plain failure. */
   readonly onError: (source: string, error: unknown) => void;
@@ -109,8 +109,8 @@ export function createBoundary({ ports, feeds }: NodeEnvironment, options: Bound
   };
   let inputTime = currentTime;
   const enterInput: EnterInput = (receiver, kind, source, value) => {
-    // Inputs that take effect together share a timestamp. A live node computes their combined result once, but a replay
-    // computes a result after each input, and only a shared timestamp makes the results equal.
+    // Inputs that take effect together share a timestamp. A live node computes one result for all of them, whereas a
+    // replay computes a result after each input. The results are equal only if the timestamps are.
     if (pendingCount === 0) inputTime = clock.now();
     const at = inputTime;
     const actor = () => (typeof receiver === 'string' ? receiver : actorPath(receiver).join('/'));
@@ -154,7 +154,7 @@ export function createBoundary({ ports, feeds }: NodeEnvironment, options: Bound
   };
 }
 
-/** Records an input for `receiver`, which is an XState actor, or the path of a receiver that is not one. */
+/** Records an input. `receiver` is an XState actor or, for a receiver that is not an actor, its path. */
 type EnterInput = (receiver: AnyActorRef | string, kind: RecordedInput['kind'], source: string, value: unknown) => void;
 
 /** Interval at which wall-clock timers check the clock, as in the kubelet. */

@@ -7,7 +7,7 @@ import { setFlagsFromString } from 'node:v8';
 const root = dirname(import.meta.dirname);
 
 /**
- * V8 flags that restrict compilation to machine code to hot functions, because a node agent is mostly idle. TurboFan is
+ * V8 flags with which only hot functions are compiled to machine code, because a node agent is mostly idle. TurboFan is
  * disabled, because it costs 5 MiB as soon as it compiles a single function, and Maglev suffices.
  */
 const optimizationFlags = ['--invocation-count-for-maglev=12000', '--no-turbofan'];
@@ -20,10 +20,9 @@ const optimizationFlags = ['--invocation-count-for-maglev=12000', '--no-turbofan
 const codeFlushFlags = ['--flush-baseline-code', '--bytecode-old-age=2', '--no-flush-bytecode'];
 
 /**
- * V8 flag that prevents the young generation from growing. A daemon only sets it once it has started, because startup
- * is 10% faster with a growing young generation, and lifts it during bursts
- * (node/start/observation/releaseWhenQuiet.ts). Without this flag and `optimizationFlags`, 50 pods would use a third
- * more memory.
+ * V8 flag that prevents the young generation from growing. A daemon sets it only after startup, because startup is 10%
+ * faster with a growing young generation, and clears it during bursts (node/start/observation/releaseWhenQuiet.ts).
+ * Without this flag and `optimizationFlags`, 50 pods would use a third more memory.
  */
 const heapGrowthFlag = '--semi-space-growth-factor=1';
 

@@ -1,7 +1,7 @@
 /**
  * Runs a CommonJS bundle, and saves the code that V8 has compiled, so that the next start can reuse it. Node's own
- * compile cache contains only the code compiled while modules load, which is a small part, because most functions are
- * compiled when they are first called.
+ * compile cache contains only the code that is compiled while modules load. That is a small part, because most
+ * functions are compiled when they are first called.
  */
 import { hash, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -23,9 +23,9 @@ const SAVE_AFTER_MS = 10_000;
 const MAX_SAVES = 3;
 
 /**
- * Runs a bundle. Its file contains a single function in ASCII, like the wrapper of a CommonJS module. Compiled code is
- * saved in `directory`, which may be read-only or missing. V8's flags must not change until `onSaved` is called,
- * because V8 accepts only code that was compiled under the same flags.
+ * Runs a bundle. The file contains only ASCII characters and consists of a single function, like the wrapper of a
+ * CommonJS module. Compiled code is saved in `directory`, which may be read-only or missing. V8's flags must not change
+ * until `onSaved` is called, because V8 accepts only code that was compiled under the same flags.
  */
 export function runCompiled(file, { directory, onSaved, afterMs = SAVE_AFTER_MS }) {
   const bundleBytes = readFileSync(file);

@@ -56,7 +56,7 @@ process.stderr.on('error', () => {});
 /** Makes the modes of created files independent of the caller's umask. */
 const setDefaultUmask = () => void process.umask(0o022);
 
-// Imported only after the configuration has been validated, because it loads gRPC and all actors.
+// Imports the node only after the configuration has been validated, because the import loads gRPC and all actors.
 const startNode: StartNode = async (options) => (await import('../node/start/startNode.ts')).startNode(options);
 
 const startRuntime: UpDependencies['startRuntime'] = async (directory, start) =>

@@ -43,7 +43,7 @@ export interface NodeDescription {
   readonly cgroupRoot: string;
   readonly cgroupDriver: 'cgroupfs' | 'systemd';
   readonly cgroups: CgroupFacts;
-  /** IP addresses of the node, the primary one first. */
+  /** IP addresses of the node, with the primary one first. */
   readonly hostIps: readonly string[];
   /** DNS configuration for pods with the DNS policy Default. */
   readonly resolvConf: ResolvConf;
@@ -69,8 +69,8 @@ export interface NodeDescription {
   /** Returns the CPUs on which a container runs. Undefined if the node does not assign CPUs. */
   readonly cpusOf?: (podUid: string, container: string) => CpuSet | undefined;
   /**
-   * Returns the NUMA nodes of a container's memory, or none if it may use the memory of any node. Undefined if the node
-   * does not assign memory of NUMA nodes.
+   * Returns the NUMA nodes from which a container may use memory, or an empty set if it may use the memory of any NUMA
+   * node. Undefined if the agent does not assign NUMA nodes.
    */
   readonly memoryNodesOf?: (podUid: string, container: string) => CpuSet;
   /** Returns the edits that a container's devices require. Undefined if the node has no device plugins. */

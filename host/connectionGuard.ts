@@ -12,8 +12,8 @@ import { startTimeLimit } from '../base/time/timeLimit.ts';
 const INSPECTION_INTERVAL_MS = 4_000;
 
 /**
- * Maximum time in milliseconds for which a reader may stall after its connection was reset before the unread data is
- * discarded. `joinStreams` applies the same limit to half-closed connections.
+ * Time in milliseconds after which the unread data of a reset connection is discarded if its reader makes no progress.
+ * `joinStreams` applies the same limit to half-closed connections.
  */
 const UNREAD_DATA_TIMEOUT_MS = 30_000;
 
@@ -25,9 +25,10 @@ const UNREAD_DATA_TIMEOUT_MS = 30_000;
 const KEEP_ALIVE_DELAY_MS = 140_000;
 
 /**
- * Destroys connections that were reset without Node.js noticing. This happens while nothing reads from a connection
- * and, over TLS 1.3, if the reset arrives between the handshake and an asynchronous response (docs/node-tls-reset.md).
- * The write of the response then never completes, and the descriptor stays open as long as the process lives.
+ * Destroys connections that were reset without Node.js noticing. A reset goes unnoticed while nothing reads from a
+ * connection and, over TLS 1.3, if the reset arrives between the handshake and an asynchronous response
+ * (docs/node-tls-reset.md). The write of the response then never completes, and the descriptor stays open as long as
+ * the process lives.
  */
 export class ResetWatcher {
   /** Watched connections with the results of their last inspections. */
@@ -59,7 +60,7 @@ export class ResetWatcher {
       }
       const resetCount = previous.consumedBytes === consumedBytes ? previous.resetCount + 1 : 1;
       // Do not destroy the connection while a slow reader makes progress. The reader notices the reset once it has
-      // consumed the data, which must not be lost, because both sides may have closed the connection gracefully.
+      // consumed the data. The data must not be lost, because both sides may have closed the connection gracefully.
       if (resetCount >= (socket.readableLength === 0 ? 2 : MAX_UNREAD_INSPECTIONS)) socket.destroy();
       else this.#connections.set(socket, { resetCount, consumedBytes });
     }

@@ -14,7 +14,7 @@ const REQUIRED_PARAMETERS = [
   // The host reboots 10 s after a panic.
   ['kernel/panic', 10],
   ['kernel/panic_on_oops', 1],
-  // Each container may need a key in the root user's kernel keyring quota, and each key takes 25 bytes.
+  // Each container may need a kernel key that counts against the root user's quota, and each key takes 25 bytes.
   ['kernel/keys/root_maxkeys', 1_000_000],
   ['kernel/keys/root_maxbytes', 25_000_000],
 ] as const;

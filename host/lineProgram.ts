@@ -30,7 +30,7 @@ export async function runLineProgram(
     killSignal: 'SIGTERM',
     signal,
   });
-  // Ignore write errors, which occur if the program has exited. The exit event reports that.
+  // Ignore write errors, which occur if the program has exited. The exit event reports the exit.
   child.stdin.on('error', () => {});
   let lastErrorLine = '';
   createInterface(child.stdout).on('line', onLine);

@@ -4,8 +4,8 @@ import { messageOf } from '../base/failure.ts';
 const OWN_SCORE_FILE = '/proc/self/oom_score_adj';
 
 /**
- * Sets oom_score_adj of this process, as the kubelet does (`ApplyOOMScoreAdj` in `cmd/kubelet/app/server.go`). Child
- * processes that are started later inherit it. Returns an error message, or undefined on success.
+ * Sets the oom_score_adj of this process, as the kubelet does (`ApplyOOMScoreAdj` in `cmd/kubelet/app/server.go`).
+ * Child processes that are started later inherit the value. Returns an error message, or undefined on success.
  */
 export async function applyOomScoreAdj(value: number, path = OWN_SCORE_FILE): Promise<string | undefined> {
   try {

@@ -5,9 +5,9 @@ import { runProgram } from './program.ts';
 const TIMEOUT_MS = 10_000;
 
 /**
- * Sets the hard and the soft limit on open files of this process, as the kubelet does (`SetNumFiles` in
- * `pkg/util/rlimit/rlimit_linux.go`). Child processes that are started later inherit it. Returns an error message, or
- * undefined on success.
+ * Sets the hard and the soft limit on open files for this process, as the kubelet does (`SetNumFiles` in
+ * `pkg/util/rlimit/rlimit_linux.go`). Child processes that are started later inherit the limits. Returns an error
+ * message, or undefined on success.
  */
 export async function setOpenFileLimit(limit: number, pid = process.pid): Promise<string | undefined> {
   const limits = await readOpenFileLimits(pid);

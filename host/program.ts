@@ -168,8 +168,8 @@ export async function runProgram(program: string, args: readonly string[], optio
 }
 
 /**
- * Writes the input to the program. Stops early if the program has exited or if the stream fails, in which case the
- * program reports that its input is incomplete.
+ * Writes the input to the program. Stops early if the program has exited or if the stream fails. If the stream fails,
+ * the program reports that its input is incomplete.
  */
 function writeInput(input: Readable, { stdin }: ChildProcess): void {
   if (stdin !== null) pipeline(input, stdin).catch(() => {});

@@ -1,7 +1,7 @@
 /**
  * Maintains the iptables chains that the kubelet creates for other components (`initNetworkUtil` in
- * `pkg/kubelet/kubelet_network_linux.go`): a hint for the variant of iptables that the host uses, and a rule that drops
- * packets from other hosts to the loopback addresses.
+ * `pkg/kubelet/kubelet_network_linux.go`): a chain that indicates which variant of iptables the host uses, and a rule
+ * that drops packets from other hosts to the loopback addresses.
  */
 import { messageOf } from '../base/failure.ts';
 import { type Clock, startInterval } from '../base/time/clock.ts';
@@ -13,7 +13,7 @@ type IptablesProgram = (typeof PROGRAMS)[number];
 const HINT_CHAIN = 'KUBE-IPTABLES-HINT';
 const FIREWALL_CHAIN = 'KUBE-FIREWALL';
 const CANARY_CHAIN = 'KUBE-KUBELET-CANARY';
-/** Tables with a canary. Its absence reveals that somebody has flushed the table. */
+/** Tables that contain a canary chain. If the canary is missing, other software has flushed the table. */
 const CANARY_TABLES = ['mangle', 'nat', 'filter'] as const;
 
 /** Arguments that make iptables wait for the xtables lock for at most 5 s, polling every 100 ms. */
@@ -73,7 +73,10 @@ export class UtilChains {
     await this.#ensureAll();
   }
 
-  /** Restores the chains each minute if they have been flushed, until the returned function is called. */
+  /**
+   * Checks once a minute whether the chains have been flushed, and restores them. Stops when the returned function is
+   * called.
+   */
   repeat(): () => void {
     if (this.#programs.length === 0) return () => {};
     // Prevents checks from overlapping, because a check may wait for the xtables lock.
@@ -87,7 +90,7 @@ export class UtilChains {
     });
   }
 
-  /** Restores the chains of a program if one of its canaries is missing. */
+  /** Restores the chains of an iptables program if one of its canaries is missing. */
   async check(): Promise<void> {
     await this.#ensureAll(async (program) => {
       for (const table of CANARY_TABLES) if (!(await this.#hasChain(program, table, CANARY_CHAIN))) return true;

@@ -68,8 +68,8 @@ const quoteText = (text: string | undefined): string => JSON.stringify(text ?? '
 const acceptsAnyHost = ({ isToken, address }: AccessRules): boolean => isToken !== undefined || isWildcard(address);
 
 /**
- * Returns the origin that a browser derives from a Host header. It omits the default port of the scheme and abbreviates
- * IPv6 addresses.
+ * Returns the origin that corresponds to a Host header, in the form in which browsers send it. It omits the default
+ * port of the scheme and abbreviates IPv6 addresses.
  */
 function originOf(host: string, { scheme }: Pick<AccessRules, 'scheme'>): string | undefined {
   return /^[\w.:[\]-]+$/.test(host) ? URL.parse(`${scheme}://${host}`)?.origin : undefined;

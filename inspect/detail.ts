@@ -1,4 +1,4 @@
-/** Creates the details of one actor, which the page requests only for the selected actor. */
+/** Assembles the details of one actor, which the page requests only for the selected actor. */
 
 import { isoTime } from '../kubernetes/api/values/rfc3339.ts';
 import type { CoreEvent } from '../kubernetes/events/event.ts';
@@ -38,7 +38,7 @@ export function partAtPath(path: string): PodPart | undefined {
     : undefined;
 }
 
-/** Creates the details of an actor. Throws `NotInspected` if the actor does not exist. */
+/** Assembles the details of an actor. Throws `NotInspected` if the actor does not exist. */
 export function createDetail(sources: DetailSources): ActorDetail {
   const { explanation, part, node, tree, path, ...rest } = sources;
   const rootActor = explanation?.pod ?? node.node;

@@ -22,14 +22,14 @@ export interface LiveUpdates {
   snapshot(): Snapshot;
   /**
    * Calls `viewer` with each frame until the returned function is called. The first frame contains the changes since
-   * the snapshot at the time of the call.
+   * the snapshot that `snapshot` returns at the time of the call.
    */
   follow(viewer: (frame: Frame) => void): () => void;
 }
 
 /** Provides the page's data. Each method rejects with `NotInspected` if the requested object does not exist. */
 export interface InspectedNode {
-  /** Undefined for a recording. */
+  /** Live updates of the node. Undefined for a recording. */
   readonly live?: LiveUpdates;
   /**
    * Returns the state at the given time, or the last recorded state before that time. If `at` is undefined, returns the

@@ -56,7 +56,7 @@ export interface ShownNode {
   readonly gates: { readonly start: ShownGate; readonly pull: ShownGate };
   /** The sources of pods, with their problems. */
   readonly sources: readonly { readonly name: string; readonly trouble?: string }[];
-  /** Delay of the event loop over the last minute. Undefined if it is not measured. */
+  /** Event loop delay over the last minute. Undefined if it is not measured. */
   readonly loop?: { readonly p99Ms: number; readonly recentMs: readonly number[] };
 }
 
@@ -117,8 +117,8 @@ export type StoryLine =
       readonly message: string;
     }
   /**
-   * The pod was removed from the node. Later lines with its UID are about a new pod, e.g. a static pod that is created
-   * again.
+   * The pod was removed from the node. Later lines with its UID are about a new pod, e.g. a static pod that has been
+   * recreated.
    */
   | { readonly kind: 'gone'; readonly at: number; readonly uid: string }
   /** An agent started. */
@@ -140,7 +140,7 @@ export interface EnteredLine {
   readonly source: string;
   /** Duration of the call that the input responds to. */
   readonly tookMs?: number;
-  /** UID of the pod that a fact is about. Undefined if the fact is about no pod or about several. */
+  /** UID of the pod that a fact from a feed is about. Undefined if the fact is about no pod or about several pods. */
   readonly uid?: string;
   /** Short description of the input, e.g. `api exit 3`, or the reason for a failure. */
   readonly what?: string;
@@ -191,7 +191,7 @@ export interface TakenTransitions {
   readonly from: number;
   /** The transitions, identified by `transitionId`. */
   readonly ways: readonly { readonly way: string; readonly count: number; readonly lastAt: number }[];
-  /** Duration of the last completed stay in each state, by the state's dotted path. */
+  /** Time spent in each state during its last completed visit, keyed by the state's dotted path. */
   readonly stays: readonly { readonly state: string; readonly lastMs: number }[];
 }
 
@@ -199,13 +199,13 @@ export interface ShownEvent {
   readonly type: string;
   readonly reason: string;
   readonly message: string;
-  /** Number of occurrences. Undefined if some of them were in a previous pod with the same UID. */
+  /** Number of occurrences. Undefined if some of them occurred in a previous pod with the same UID. */
   readonly count?: number;
   readonly at: number;
 }
 
 /**
- * The details of an actor that are available without delay. The actor's history is requested separately, because it has
+ * The details of an actor that are available immediately. The actor's history is requested separately, because it has
  * to be read from the recording.
  */
 export interface ActorDetail {
@@ -217,8 +217,8 @@ export interface ActorDetail {
   readonly problems: readonly string[];
   readonly next: readonly NextTransition[];
   /**
-   * Sentences about the pods that would be evicted next. Undefined for past states, and for all actors except the one
-   * that evicts pods.
+   * Sentences that describe the pods that would be evicted next. Undefined for past states, and for all actors except
+   * the actor that evicts pods.
    */
   readonly nextEvictions?: readonly string[];
   /** Recent Kubernetes events. Undefined for a past state, whose events are part of the actor's history. */
@@ -250,7 +250,7 @@ export interface ActorHistory {
   readonly events?: readonly ShownEvent[];
 }
 
-/** A pod's manifest and status. Secret values are replaced by placeholders, which `HELD_BACK` matches. */
+/** A pod's manifest and status. Secret values are replaced by placeholders that match `HELD_BACK`. */
 export interface ShownObject {
   readonly manifest: unknown;
   readonly status: unknown;

@@ -13,7 +13,7 @@ export interface PageResponse {
 
 interface RequestContext {
   readonly inspectedNode: InspectedNode;
-  /** Undefined for a recording. */
+  /** The live updates. Undefined for a recording. */
   readonly live: LiveText | undefined;
   /** The output directory of the page's build. */
   readonly directory: string;
@@ -105,7 +105,7 @@ async function respondWithFile(directory: string, name: string): Promise<PageRes
   return { code: 200, type: asset.type, body: asset.bytes };
 }
 
-/** Serves the page on all remaining paths, because the page's script handles them. */
+/** Serves the page on all remaining paths, because the page's script does the routing. */
 async function respondWithPage(
   { inspectedNode, live, directory }: RequestContext,
   { searchParams }: URL,

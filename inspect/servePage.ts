@@ -23,7 +23,7 @@ import { respondToPage } from './routes.ts';
 
 interface PageServerOptions {
   readonly address: InspectAddress;
-  /** Opens the node or the recording to show. Called on the first request. */
+  /** Opens the node or the recording that the page shows. Called on the first request. */
   readonly openInspectedNode: () => Promise<InspectedNode>;
   /** The output directory of the page's build. */
   readonly directory: string;
@@ -73,7 +73,7 @@ const CLOSE_TIMEOUT_MS = 1_000;
 export async function servePage(options: PageServerOptions): Promise<PageServer> {
   const { token, ...others } = options;
   const { address, tls, name = address.host, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
-  // Store the token outside of the heap, because a heap snapshot would otherwise reveal it.
+  // Store the token outside of the V8 heap, because a heap snapshot would otherwise reveal it.
   const secret = token === undefined ? undefined : new Secret(token);
   const isToken = token === undefined ? undefined : createTokenMatcher(token);
   const timeLimits = {
@@ -142,7 +142,7 @@ async function listen(server: Server, { host, port }: InspectAddress): Promise<v
   }
 }
 
-/** Describes why the server cannot listen. Errors that users can fix have an explanation in plain words. */
+/** Describes why the server cannot listen. Explains errors that users can fix in plain language. */
 function listenErrorMessage(address: InspectAddress, cause: unknown): string {
   const { host, port } = address;
   switch (errorCode(cause)) {
@@ -163,7 +163,7 @@ interface HandlerOptions extends Omit<PageServerOptions, 'token'> {
   readonly isToken: ((candidate: string) => boolean) | undefined;
 }
 
-/** Handles requests. Creates the inspected node on the first request. */
+/** Handles requests. Opens the inspected node on the first request. */
 class RequestHandler {
   readonly #options: HandlerOptions;
   readonly #clock: Clock;
@@ -217,7 +217,7 @@ class RequestHandler {
     this.#openedNode ??= openInspectedNode().then(
       (opened) => ({ inspectedNode: opened, live: opened.live && new LiveText(opened.live, this.#clock) }),
       (error: unknown) => {
-        // Clear the failed attempt, so that the next request opens the node again.
+        // Clear the failed attempt, so that the next request tries again to open the node.
         this.#openedNode = undefined;
         throw error;
       },
@@ -269,7 +269,8 @@ class RequestHandler {
   #limitReadTime({ socket }: IncomingMessage, response: ServerResponse): void {
     const readTimer = this.#clock.setTimeout(() => {
       this.#readTimers.delete(readTimer);
-      // Destroy the socket, because destroying a pipelined response that is not yet being sent emits no event.
+      // Destroy the socket instead of the response, because destroying a pipelined response that is not yet being sent
+      // emits no event.
       socket.destroy();
     }, RESPONSE_TIMEOUT_MS);
     this.#readTimers.add(readTimer);
@@ -309,7 +310,7 @@ function sendError(response: ServerResponse, code: number, message: string): voi
 function redirectWithCookie(response: ServerResponse, url: URL, cookie: string): void {
   response.setHeader('set-cookie', cookie);
   url.searchParams.delete('token');
-  // Remove leading slashes, because a location with two of them would redirect to a different host.
+  // Remove leading slashes, because a location that starts with `//` would redirect to a different host.
   response.writeHead(303, { location: `${url.pathname.replace(/^\/+/, '/')}${url.search}` });
   response.end();
 }

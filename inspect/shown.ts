@@ -27,7 +27,7 @@ export function toShownPod(pod: Pod, now: number): ShownPod {
 }
 
 /**
- * Caches table rows by pod object. A cached row stays valid while the pod object is the same, because rows do not
+ * Caches table rows by pod object. A cached row stays valid as long as the pod object is the same, because rows do not
  * contain the pod's age.
  */
 export class PodRowCache {
@@ -55,8 +55,8 @@ export interface ShownTree {
 }
 
 /**
- * Order of the first pod. It is larger than the number of the node's own actors, so changes of those actors do not
- * renumber the pods.
+ * Sort position of the first pod. It is larger than the number of the node's own actors, so changes to those actors do
+ * not renumber the pods.
  */
 const FIRST_POD_ORDER = 1_000;
 

@@ -1,4 +1,4 @@
-/** Reads the last lines of a container's log from its files, on each request of the page. */
+/** Reads the last lines of a container's log from its files on each request from the page. */
 
 import { NodeFailure } from '../base/failure.ts';
 import type { LogLocation } from '../host/logs/openLog.ts';
@@ -13,10 +13,13 @@ import type { ShownLog } from './protocol.ts';
 const MAX_LINES = 1_000;
 /** Maximum total size of the lines to send, in bytes. Earlier lines are omitted. */
 const MAX_BYTES = 2 ** 19;
-/** Maximum number of bytes to read from the files, in which each line also has a timestamp and a stream name. */
+/**
+ * Maximum number of bytes to read from the files. It exceeds `MAX_BYTES`, because each line in the files also has a
+ * timestamp and a stream name.
+ */
 const MAX_FILE_BYTES = 2 * MAX_BYTES;
 
-/** Number of rotated files whose ends are cached. It is enough for the container that the page shows. */
+/** Number of rotated files whose ends are cached. This is enough for the container that the page shows. */
 const MAX_CACHED_TAILS = 4;
 
 /** Creates a cache for the ends of compressed files, which would otherwise be decompressed on each request. */

@@ -8,7 +8,7 @@ import { truncate } from '../base/text/shortText.ts';
 import { formatValue, problemOf } from '../kubernetes/api/problem.ts';
 import type { ObjectType } from './paths.ts';
 
-/** A response that no Kubernetes API server would send. */
+/** Error for a response that no Kubernetes API server would send. */
 export class UnexpectedResponse extends Error {}
 
 /** Maximum number of characters of a response that an error message quotes. */

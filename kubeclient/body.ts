@@ -2,7 +2,7 @@
 import type { TurnLimiter } from '../base/async/turnLimiter.ts';
 import { parseJsonBody, UnexpectedResponse } from './answer.ts';
 
-/** A response that is longer than any response of an API server. */
+/** Error for a response that is longer than any response of an API server. */
 export class ResponseTooLong extends UnexpectedResponse {}
 
 const MIB = 2 ** 20;
@@ -44,8 +44,8 @@ const MAX_BLANK_CHARACTERS = 64 * 1024;
 
 /**
  * Yields the JSON values of a newline-delimited body. `request` describes the request in error messages. `turnLimiter`
- * yields to the event loop between values, because a burst of events can arrive in one chunk. It is undefined in
- * simulated time.
+ * lets the event loop run between values, because a burst of events can arrive in one chunk. In simulated time,
+ * `turnLimiter` is undefined.
  */
 export async function* readJsonLines(
   body: AsyncIterable<string>,

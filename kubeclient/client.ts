@@ -21,7 +21,7 @@ export interface KubeClientOptions {
 
 export interface CallOptions {
   readonly signal: AbortSignal;
-  /** Defaults to `REQUEST_TIMEOUT_MS`. */
+  /** Timeout of the call, in milliseconds. The default is `REQUEST_TIMEOUT_MS`. */
   readonly timeoutMs?: number;
 }
 
@@ -125,7 +125,7 @@ export class KubeClient {
     }
   }
 
-  /** Sends a request, repeats it if the server sends a retry-after header, and returns the last response. */
+  /** Sends a request, retries it if the server sends a retry-after header, and returns the last response. */
   async #withRetries(request: RequestInput, options: CallOptions): Promise<ReadResponse> {
     const { signal, timeoutMs = REQUEST_TIMEOUT_MS } = options;
     let remainingMs = timeoutMs;
@@ -135,7 +135,7 @@ export class KubeClient {
       const response = await this.#sendOnce(request, options, attempt > 1);
       remainingMs -= this.#options.clock.monotonic() - startedAt;
       const delayMs = attempt < MAX_ATTEMPTS ? retryDelay(response) : undefined;
-      // Leave a longer delay to the caller, which can report it.
+      // Let the caller handle a longer delay, because the caller can report it.
       if (delayMs === undefined || delayMs > MAX_RETRY_DELAY_MS || delayMs >= remainingMs) return response;
       remainingMs -= delayMs;
       await pause(delayMs, this.#options.clock, signal);

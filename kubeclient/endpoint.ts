@@ -10,7 +10,7 @@ export interface CredentialSource {
   context(): Promise<SecureContext>;
   /** Returns the bearer token, or undefined if there is none. */
   token(): Promise<string | undefined>;
-  /** Reports that the server rejected the last token, so that the next call of `token` reads the token again. */
+  /** Reports that the server rejected the last token, so that the next call to `token` reads the token again. */
   handleUnauthorized(): void;
 }
 

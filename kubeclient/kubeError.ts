@@ -30,7 +30,7 @@ export class KubeError extends Error {
   readonly reason: string;
   /** Delay before a retry in milliseconds. Undefined if the server did not send one. */
   readonly retryAfterMs: number | undefined;
-  /** Reasons of the causes in the Status. */
+  /** Reasons of the `causes` in the Status. */
   readonly causes: readonly string[];
 
   constructor(code: number, message: string, { reason = '', retryAfterMs, causes = [] }: Partial<ErrorDetails> = {}) {

@@ -6,7 +6,7 @@ export interface ObjectType {
   readonly kind: string;
 }
 
-/** Returns the type of a list of objects of this type. */
+/** Returns the corresponding list type, e.g. `PodList` for `Pod`. */
 export const toListType = ({ apiVersion, kind }: ObjectType): ObjectType => ({ apiVersion, kind: `${kind}List` });
 
 export const POD: ObjectType = { apiVersion: 'v1', kind: 'Pod' };

@@ -40,7 +40,7 @@ export class RateLimit {
     return false;
   }
 
-  /** Puts back the token of a request that is not sent. */
+  /** Returns the token of a request that will not be sent. */
   releaseToken(): void {
     this.#tokens += 1;
   }

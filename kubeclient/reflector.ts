@@ -83,9 +83,9 @@ export class Reflector<Stored = KubeObject> {
   #storedObjects = new Map<string, Stored>();
   /** Initial objects that a watch has sent so far. Undefined once all of them have arrived. */
   #initialObjects: Map<string, Stored> | undefined;
-  /** Problems that have been reported since the start of the current list. */
+  /** Problems that have been reported since the current list operation started. */
   #currentProblems = new Set<string>();
-  /** Problems that were reported before the current list. They may have been resolved since. */
+  /** Problems that were reported before the current list operation. They may have been resolved since. */
   #reportedProblems = new Set<string>();
   /** The resourceVersion of the last event. Empty before the first one. */
   #resourceVersion = '';
@@ -188,7 +188,7 @@ export class Reflector<Stored = KubeObject> {
     }
   }
 
-  /** Handles the events of a watch and returns their number. */
+  /** Handles the events of a watch and returns the number of events. */
   async #handleEvents(events: AsyncIterable<unknown>): Promise<number> {
     let eventCount = 0;
     let failure: { readonly error: unknown } | undefined;

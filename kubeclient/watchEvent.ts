@@ -91,7 +91,7 @@ function parseObject(object: unknown, request: string): KubeObject {
   const result = z.safeParse(objectSchema, object);
   if (!result.success)
     throw new UnexpectedResponse(`${request}: ${describeInvalidObject(object, result.error)}`, { cause: result.error });
-  // Remove managedFields, which make up half of an object, because only the server needs them.
+  // Remove managedFields, because only the server needs them and they make up about half of an object.
   const { managedFields: _, ...metadata } = result.data.metadata;
   return { ...result.data, metadata };
 }

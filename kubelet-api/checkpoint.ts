@@ -22,7 +22,7 @@ export interface CheckpointOptions {
   readonly cri: Pick<Cri, 'checkpointContainer' | 'listContainers'>;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Directory of the archives. It is created when the first archive is written. */
+  /** Directory for the archives. It is created when the first archive is written. */
   readonly directory: string;
   readonly files: Pick<FileSystem, 'mkdir'>;
   /**

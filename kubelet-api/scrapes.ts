@@ -16,7 +16,7 @@ export interface Scrape {
 
 const SCRAPED_PATHS_PATTERN = /^\/(metrics|stats)(\/|$)/;
 
-/** Counts requests by route rather than by path, so that clients cannot increase the number of entries. */
+/** Counts requests by route rather than by path, so that clients cannot make the number of entries grow. */
 export class Scrapes {
   readonly #scrapesByPath = new Map<string, Scrape>();
   readonly #now: () => number;

@@ -38,8 +38,8 @@ export interface ObservedMirror {
 type Annotations = Readonly<Record<string, string>> | undefined;
 
 /**
- * Returns the hash of the static pod from the annotations of its mirror, or undefined if they are not those of a mirror
- * pod.
+ * Returns the hash of the static pod from the annotations of its mirror pod, or undefined if the annotations do not
+ * belong to a mirror pod.
  */
 export const mirroredHash = (annotations: Annotations): string | undefined => lookUp(annotations, MIRROR_ANNOTATION);
 

@@ -1,6 +1,7 @@
 /**
- * Records the activity of a node in a ring of files on disk, i.e. the inputs of its actors, the actors' calls and state
- * changes, and the published statuses and events. A failure of the recorder never stops the node.
+ * Records the activity of a node in a ring of files on disk. The activity consists of the inputs of the node's actors,
+ * the actors' calls and state changes, and the published statuses and events. A failure of the recorder never stops the
+ * node.
  */
 import type { NodeAgent } from '../actors/node/nodeAgent.ts';
 import type { NodeParts } from '../actors/node/nodeParts.ts';
@@ -24,7 +25,9 @@ export interface FlightRecorderOptions extends RingOptions {
   readonly program: Pick<SegmentHeader, 'machines' | 'versions' | 'life'>;
   /** Removes secrets from a value before it is recorded. */
   readonly redact: Redaction['redact'];
-  /** Called with the error when writing starts to fail, but not again until a write has succeeded. */
+  /**
+   * Called with the error of the first failed write. Not called again for later failures until a write has succeeded.
+   */
   readonly onError: (error: unknown) => void;
 }
 
@@ -96,7 +99,7 @@ class Recorder implements FlightRecorder {
   #agent: ObservedAgent | undefined;
   #pendingLines = new PendingLines();
   #entries = 0;
-  /** Length of the last keyframe and of the lines added since then, in characters. */
+  /** Lengths, in characters, of the last keyframe and of the lines added since then. */
   #segmentLengths = { keyframe: 0, since: 0 };
   #lostLineCount = 0;
   #writtenMemberCount = 0;

@@ -64,7 +64,7 @@ export type EventLine = { readonly kind: 'event'; readonly at: number } & Omit<R
 interface EndedLine {
   readonly kind: 'ended';
   readonly at: number;
-  /** The UIDs of the pods whose latest status was still unpublished when the agent stopped. */
+  /** The UIDs of the pods whose most recent status had not been published when the agent stopped. */
   readonly untold?: readonly string[];
   /** Number of lines lost just before this one. */
   readonly missed?: number;

@@ -38,8 +38,8 @@ export interface MemberText extends Omit<MemberHead, 'size'> {
 export type Deflate = (bytes: Uint8Array) => Promise<Uint8Array>;
 
 /**
- * The first bytes of every member, according to RFC 1952. They are the magic number, deflate, FEXTRA, no time, no extra
- * flags and an unknown system.
+ * The first bytes of every member, according to RFC 1952: the magic number, the compression method deflate, the flag
+ * FEXTRA, no modification time, no extra flags, and an unknown operating system.
  */
 export const MAGIC_BYTES = Buffer.from([0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255]);
 /**

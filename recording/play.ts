@@ -126,7 +126,8 @@ export class StretchPlayer {
 
   /**
    * Replays all members that start at or before `until`. Calls `onMoment` once for each timestamp, after all entries
-   * with that timestamp. If it rejects, the player may be in an inconsistent state and must be discarded.
+   * with that timestamp. If the returned promise rejects, the player may be in an inconsistent state and must be
+   * discarded.
    */
   async playTo(until: number, file: RecordingFile, stretch: Stretch, onMoment: (at: number) => void): Promise<void> {
     const nextStart = stretch.replayStarts.find(({ member }) => member > this.#replayStart.member);

@@ -20,8 +20,8 @@ export interface RecordingDifference {
 export class ReplayComparison {
   readonly #stateChanges: StateChange[] = [];
   /**
-   * The replayed statuses by pod UID, as JSON. The first item is the latest status that matched the recording, and the
-   * remaining ones have not been compared yet.
+   * The replayed statuses by pod UID, as JSON, in chronological order. The first one is the latest status that matched
+   * the recording, and the others have not been compared yet.
    */
   readonly #replayedStatuses = new Map<string, unknown[]>();
   /** The display names by pod UID. A pod is included once the first status in its list has been compared. */

@@ -68,7 +68,8 @@ export class FileRing {
   }
 
   /**
-   * Creates the next file with `bytes`. Never overwrites an existing file, and deletes the new file if the write fails.
+   * Creates the next file and writes `bytes` to it. Never overwrites an existing file, and deletes the new file if the
+   * write fails.
    */
   async #createFile(bytes: Uint8Array, files: RingFile[]): Promise<RingFile> {
     if (this.#lastFileNumber >= MAX_NUMBER)

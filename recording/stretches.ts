@@ -177,8 +177,8 @@ export interface StretchPosition {
 }
 
 /**
- * Returns the positions from which to read everything that happened between two times. Any stretch can be included,
- * because the clock may have been set back.
+ * Returns the positions from which to read everything that happened between two times. Considers every stretch, because
+ * the clock may have been set back.
  */
 export function findPositionsBetween(
   file: RecordingFile,

@@ -56,7 +56,7 @@ const deferredModulesPlugin = {
   },
 };
 
-/** Modules that the daemon imports lazily from cli/main.ts. */
+/** Modules of the daemon that cli/main.ts imports lazily. */
 const DAEMON_MODULES = ['run.ts', 'up.ts', 'privateRuntime.ts', 'startNode.ts'];
 
 /**
@@ -181,7 +181,7 @@ async function buildAll() {
   writeInputs([...new Set(metafiles.flatMap(({ inputs }) => Object.keys(inputs)))], startedAt);
 }
 
-/** Escapes characters beyond ASCII, which esbuild leaves in regular expressions and comments. */
+/** Escapes non-ASCII characters, which esbuild leaves in regular expressions and comments. */
 const escapeNonAscii = (text) =>
   text.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
@@ -206,7 +206,7 @@ function removeStaleFiles(outputs) {
 
 /**
  * Writes the list of the bundled files. Sets the list's modification time to the start of the build, so that `bundle`
- * can compare the modification times of these files with it.
+ * can compare this time with the modification times of the files.
  */
 function writeInputs(inputs, startedAt) {
   const file = join(distDirectory, 'inputs.json');

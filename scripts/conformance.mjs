@@ -1,9 +1,9 @@
 /**
  * Lists the tests of each rule in docs/conformance.md. A test belongs to a rule if its title starts with the rule's
  * number (`C7: …`). With `--check`, writes nothing and fails if the page is stale. Always fails if a title contains the
- * number of an unknown rule, a number in its middle, or no words besides the number (`C7: %s`). Also fails if a rule is
- * marked as done or partly done but no mutation breaks it. With `--mutate [C7 …]`, breaks the rules on purpose instead,
- * and fails if no test of a broken rule fails.
+ * number of an unknown rule, contains a rule's number anywhere but at its start, or consists only of the number (`C7:
+ * %s`). Also fails if a rule is marked as done or partly done but no mutation breaks it. With `--mutate [C7 …]`, breaks
+ * the rules on purpose instead, and fails if no test of a broken rule fails.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -11,7 +11,7 @@ export const HOSTS_PAGE = 'docs/reference/hosts.md';
 const VM_TESTS = 'test/vm';
 
 /**
- * Returns the ordered paths of the test files that run in the virtual machine, relative to the root of the repository.
+ * Returns the sorted paths of the test files that run in the virtual machine, relative to the root of the repository.
  */
 export const listVmTests = (root: string): string[] =>
   readdirSync(join(root, VM_TESTS))

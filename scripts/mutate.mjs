@@ -54,7 +54,9 @@ export async function mutate(selectedRules, filesOf) {
   return survivors.length === 0 && selectedMutations.length > 0 ? 0 : 1;
 }
 
-/** Copies the package to a temporary directory that is removed when the process exits, even by a signal. */
+/**
+ * Copies the package to a temporary directory that is removed when the process exits, even if a signal terminates it.
+ */
 export function copyPackage() {
   const copyDirectory = mkdtempSync(join(tmpdir(), 'statelet-mutations-'));
   // Retry, because programs that run in the copy may still be writing to it.

@@ -127,7 +127,10 @@ function collectGoFields(name) {
   return new Map([...inlinedFields, ...own]);
 }
 
-/** Joins the protobuf field numbers of an inlined field and of a field in its type. Undefined if either has none. */
+/**
+ * Joins the protobuf field numbers of an inlined field and of a field in its type. Undefined if either field has no
+ * number.
+ */
 function joinFieldNumbers(outer, inner) {
   return outer === undefined || inner === undefined ? undefined : `${outer}.${inner}`;
 }

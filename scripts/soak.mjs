@@ -1,11 +1,12 @@
 /**
  * Runs random stories, i.e. generated test scenarios, on simulated nodes: `npm run soak -- --minutes 10 [--seed 7]`.
- * With `--cluster`, the nodes belong to a cluster. With `--each`, runs each short story once per call and fault with
- * that fault injected into that call, and once per call and action with that action at the time of the call. With
- * `--pairs`, injects faults into every pair of calls. `--part 0/2` runs only the first half. With `--faulty [NAME …]`,
- * applies the bugs of test/mutations/simulated.ts to copies of the package, and checks that a story that passes without
- * the bug fails with it. With `--coverage [--stories 300]`, writes docs/simulation-coverage.md, and fails if a
- * transition was not taken without a documented reason, or was taken despite such a reason.
+ * With `--cluster`, the nodes belong to a cluster. With `--each`, runs each short story once for every combination of a
+ * call and a fault, injecting the fault into the call, and once for every combination of a call and an action,
+ * performing the action at the time of the call. With `--pairs`, injects faults into every pair of calls. `--part 0/2`
+ * runs only the first half. With `--faulty [NAME …]`, applies the bugs of test/mutations/simulated.ts to copies of the
+ * package, and checks that a story that passes without the bug fails with it. With `--coverage [--stories 300]`, writes
+ * docs/simulation-coverage.md, and fails if a transition was not taken without a documented reason, or was taken
+ * despite such a reason.
  */
 import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';

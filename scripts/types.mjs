@@ -1,6 +1,6 @@
 /**
- * Writes the type declarations of the library (index.ts, testing.ts) to dist/types or to the directory in the argument,
- * for programs that import the package. Also runs as npm's `prepack` script.
+ * Writes the type declarations of the library (index.ts, testing.ts) to dist/types or to the directory passed as the
+ * argument, for programs that import the package. Also runs as npm's `prepack` script.
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,8 +15,7 @@ const options = ['-p', join(root, 'tsconfig.types.json'), '--checkers', '1', '--
 const { status, error } = spawnSync(tsc, options, { cwd: root, stdio: 'inherit' });
 if (error) throw error;
 if (status !== 0) process.exit(status ?? 1);
-// Change the extension of imports to that of declarations, because the package does not contain the sources next to
-// them.
+// Change the extension of imports to that of declarations, because the package does not contain the sources.
 for (const name of readdirSync(typesDirectory, { recursive: true })) {
   if (!name.endsWith('.d.ts')) continue;
   const file = join(typesDirectory, name);

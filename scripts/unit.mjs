@@ -101,8 +101,8 @@ function findImporters(files) {
 }
 
 /**
- * Returns the files that import one of the given files, directly or indirectly, each with the number of imports between
- * it and the nearest of them.
+ * Returns the files that import any of the given files, directly or indirectly, each with the number of imports between
+ * it and the nearest given file.
  */
 function distancesFrom(startFiles, importersOf) {
   const distances = new Map(startFiles.map((file) => [file, 0]));

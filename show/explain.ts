@@ -47,7 +47,7 @@ export interface ExplanationContext {
 
 /**
  * Explains the state of a pod based on its actors, its status, and the limiters and the runtime that it may be waiting
- * for. `runtimeNotReady` is the reason why the runtime is not ready. It does not cover a network that is not ready.
+ * for. `runtimeNotReady` is the reason why the runtime is not ready, other than a network that is not ready.
  */
 export function explainPod(
   podWithTree: PodWithTree,

@@ -175,8 +175,8 @@ export function agentClient(path: string, options: Omit<AgentAddress, 'path'> = 
 }
 
 /**
- * Returns a client for the first of `paths` on which an agent listens. If there is none, throws a `NodeFailure`. Its
- * message names a path that this user is not permitted to open. If there is no such path, it names all paths.
+ * Returns a client for the first of `paths` on which an agent listens. If there is none, throws a `NodeFailure` whose
+ * message names a path that this user is not permitted to open or, without such a path, all paths.
  */
 export async function findAgent(
   paths: readonly string[],

@@ -12,9 +12,9 @@ interface OutlookOptions {
 }
 
 /**
- * Returns sentences about the pods that would be evicted first. With a hypothetical shortage, returns sentences about
- * the pods that this shortage would evict. If the pods cannot be measured, returns the reason. Without a shortage,
- * returns undefined if the node never evicts pods.
+ * Returns sentences about the pods that the node would evict first or, with a hypothetical shortage, about the pods
+ * that it would evict in this shortage. If the pods cannot be measured, returns the reason. Without a shortage, returns
+ * undefined if the node never evicts pods.
  */
 export async function evictionOutlook(
   agent: Pick<AgentPort, 'evictionFigures' | 'pods'>,

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { basename, join } from 'node:path';
 import { NodeFailure } from '../base/failure.ts';
 
-/** Maximum length of a unix socket's path, in bytes, without the terminating zero. */
+/** Maximum length of a unix socket's path, in bytes, without the terminating null byte. */
 const MAX_PATH_BYTES = 107;
 
 const SOCKET_NAME = 'statelet.sock';

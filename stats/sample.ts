@@ -19,7 +19,7 @@ export interface CgroupSample {
   readonly usage: CgroupUsage;
   /**
    * CPU rate in nanocores, measured since the previous sample or since the creation of the cgroup. Undefined if there
-   * is no recent sample.
+   * is no recent previous sample.
    */
   readonly nanoCores?: number | undefined;
 }

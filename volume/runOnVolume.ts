@@ -1,4 +1,7 @@
-/** Runs programs that access volumes, so that an unresponsive file system blocks only the program and not the agent. */
+/**
+ * Accesses volumes by running separate programs, so that an unresponsive file system blocks only the program and not
+ * the agent.
+ */
 
 import { unlessAborted } from '../base/async/unlessAborted.ts';
 import { startTimeLimit } from '../base/time/timeLimit.ts';

@@ -25,7 +25,7 @@ import type { ClaimReference, ClaimResult, PrepareResult, ResourceDrivers } from
 
 const FILE_NAME = 'dra_manager_state';
 const HEALTH_FILE_NAME = 'dra_health_state';
-/** Maximum interval between two checks for outdated health reports. */
+/** Maximum interval between checks for outdated health reports. */
 const HEALTH_CHECK_MS = 3_600_000;
 
 type Options = { readonly signal: AbortSignal };
@@ -35,9 +35,9 @@ export interface ClaimManagerDependencies {
   readonly rootDir: string;
   readonly clock: Clock;
   readonly drivers: ResourceDrivers;
-  /** Whether to follow the health of devices that drivers report. */
+  /** Whether to watch the device health that drivers report. */
   readonly reportsHealth: boolean;
-  /** Whether the statuses of containers contain the messages about the health of devices. */
+  /** Whether container statuses contain the messages about device health. */
   readonly reportsHealthMessages: boolean;
   readonly onError: (error: unknown) => void;
   /** Fetches a ResourceClaim from the API server. */
@@ -46,8 +46,8 @@ export interface ClaimManagerDependencies {
     options: Options,
   ) => Promise<ResourceClaim>;
   /**
-   * Returns the latest status of a pod at the API server, which names the ResourceClaims that were created for the pod.
-   * Undefined if the server does not have the pod.
+   * Returns the latest status of a pod on the API server. The status names the ResourceClaims that were created for the
+   * pod. Returns undefined if the server does not have the pod.
    */
   readonly podStatus: (pod: Pod) => Pod['status'];
 }
@@ -78,8 +78,8 @@ export class ClaimManager {
   }
 
   /**
-   * Reads the checkpoints of the previous agent. Rejects with the kubelet's message if that of the claims is damaged. The
-   * health of devices starts out unknown if its checkpoint is.
+   * Reads the previous agent's checkpoints. Rejects with the kubelet's message if the checkpoint of the claims is
+   * damaged. If the checkpoint of device health is damaged, the health of all devices starts out unknown.
    */
   async load(): Promise<void> {
     const { files, rootDir, reportsHealth, onError } = this.#dependencies;
@@ -106,8 +106,8 @@ export class ClaimManager {
   }
 
   /**
-   * Writes the health of devices after any write in progress. A failure is only reported, because drivers report the
-   * health again.
+   * Writes the checkpoint of device health, after any write in progress. A failure is reported but does not reject,
+   * because drivers report the health again.
    */
   #saveHealth(): void {
     const { files, rootDir, onError } = this.#dependencies;
@@ -174,8 +174,8 @@ export class ClaimManager {
   }
 
   /**
-   * Prepares the claims of a pod. Rejects with `FailedPrepareDynamicResources`. A claim that is already prepared is only
-   * recorded as used by the pod.
+   * Prepares the claims of a pod. On failure, rejects with `FailedPrepareDynamicResources`. A claim that is already
+   * prepared is only recorded as used by the pod.
    */
   async prepare(pod: Pod, options: Options): Promise<void> {
     this.#leftoverUids.delete(pod.metadata.uid);
@@ -195,8 +195,8 @@ export class ClaimManager {
   }
 
   /**
-   * Fetches and checks the claims of a pod without changing anything, so that a pod whose claims cannot be prepared has
-   * nothing to revert.
+   * Fetches and checks the claims of a pod without changing anything, so that there is nothing to revert if the claims
+   * cannot be prepared.
    */
   async #requiredClaims(pod: Pod, options: Options): Promise<RequiredClaim[]> {
     const required: RequiredClaim[] = [];
@@ -261,16 +261,16 @@ export class ClaimManager {
   }
 
   /**
-   * Unprepares the claims of a pod that no other pod uses. Rejects with `FailedUnprepareDynamicResources`. Does nothing
-   * if the pod uses no claims.
+   * Unprepares the claims of a pod that no other pod uses. Does nothing if the pod uses no claims. On failure, rejects
+   * with `FailedUnprepareDynamicResources`.
    */
   async unprepare(podUid: string, options: Options): Promise<void> {
     await this.#unprepare(podUid, () => true, options);
   }
 
   /**
-   * Unprepares the claims of pods that are not active. If some claims fail, tries all others before it rejects with the
-   * first failure.
+   * Unprepares the claims of pods that are not active. A failure does not prevent the attempts for the other claims.
+   * Afterwards, rejects with the first failure.
    */
   async unprepareLeftovers(activePodUids: readonly string[], options: Options): Promise<void> {
     const activeUids = new Set(activePodUids);
@@ -363,7 +363,7 @@ export class ClaimManager {
   }
 }
 
-/** Groups claims by the drivers that have allocated their devices. */
+/** Groups claims by the drivers of their allocated devices. */
 function claimsByDriver(claims: readonly ClaimState[]): Map<string, ClaimReference[]> {
   const batches = new Map<string, ClaimReference[]>();
   for (const { drivers, namespace, uid, name } of claims)

@@ -21,7 +21,7 @@ function encodeClaims(claims: readonly ClaimReference[]): Buffer {
   return Buffer.from(writer.finish());
 }
 
-/** Calls `readField` for each field of a message. The function returns whether it has read the field. */
+/** Calls `readField` for each field of a message. `readField` returns whether it has read the field. */
 function readFields(bytes: Uint8Array, readField: (tag: number, reader: BinaryReader) => boolean): void {
   const reader = new BinaryReader(bytes);
   while (reader.pos < reader.len) {

@@ -84,7 +84,10 @@ export class PluginDrivers implements ResourceDrivers {
     return this.#pluginOf(driver).unprepare(claims, options).catch(throwPluginError);
   }
 
-  /** Returns the latest connected plugin of a driver or, if none is connected, the latest one. */
+  /**
+   * Returns the driver's most recently registered plugin among those that are connected or, if none is connected, among
+   * all of them.
+   */
   #pluginOf(driver: string): DriverPlugin {
     const plugins = this.#plugins.get(driver) ?? [];
     return plugins.findLast(({ isConnected }) => isConnected) ?? plugins.at(-1) ?? throwNotRegistered(driver);

@@ -5,8 +5,8 @@ import { readRuntimeClass } from '../../kubernetes/api/runtimeClass.ts';
 import type { ClusterWatch } from './runWatch.ts';
 
 /**
- * The part of a RuntimeClass that the node uses. Overhead and scheduling are omitted, because the API server has
- * already applied them when it admitted the pod.
+ * The part of a RuntimeClass that the node uses. Overhead and scheduling are omitted, because the API server already
+ * applied them when it admitted the pod.
  */
 interface ClassHandler {
   readonly name: string;

@@ -107,7 +107,7 @@ export class DeviceManagerState {
     );
   }
 
-  /** Returns those of a container's devices whose plugins require `PreStartContainer`, grouped by resource. */
+  /** Returns a container's devices whose plugins require `PreStartContainer`, grouped by resource. */
   devicesToPrepare(podUid: string, container: string): readonly ContainerDevices[] {
     const { resources } = this.#pool;
     return allocationsOf(this.#pool, podUid, container)

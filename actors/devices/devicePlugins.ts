@@ -20,8 +20,8 @@ interface CallOptions {
 }
 
 /**
- * The device plugins of a host. Calls reject with a `NodeFailure` whose message is the error of the plugin, in the format
- * of Go's gRPC.
+ * The device plugins of a host. Calls reject with a `NodeFailure` whose message is the plugin's error as Go's gRPC
+ * library formats it.
  */
 export interface DevicePlugins {
   /** Accepts registrations and watches the plugins until the signal aborts. */

@@ -86,7 +86,7 @@ function decodeOptions(bytes: Uint8Array): PluginOptions {
   return { needsPreStart, hasPreferences };
 }
 
-/** Decodes a `ListAndWatchResponse`. Of two devices with the same ID, the last one counts, as in the kubelet. */
+/** Decodes a `ListAndWatchResponse`. If several devices have the same ID, the last one wins, as in the kubelet. */
 function decodeDevices(bytes: Uint8Array): readonly PluginDevice[] {
   const deviceById = new Map<string, PluginDevice>();
   readFields(new BinaryReader(bytes), {
@@ -167,7 +167,7 @@ function decodeAllocateResponse(bytes: Uint8Array): readonly ContainerEdits[] {
   return containers;
 }
 
-/** Decodes a `ContainerAllocateResponse`, which a checkpoint contains. */
+/** Decodes a `ContainerAllocateResponse` from a checkpoint. */
 export function decodeEdits(bytes: Uint8Array): ContainerEdits {
   const reader = new BinaryReader(bytes);
   return readEdits(reader, reader.len);

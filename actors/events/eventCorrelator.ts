@@ -1,6 +1,6 @@
 /**
  * Limits the number of events as client-go does (`tools/record/events_cache.go`). A repeated event is counted, many
- * events that differ only in their messages are combined, and each object has a budget for each type of event.
+ * events that differ only in their messages are aggregated, and each object has a budget for each type of event.
  */
 import type { InvolvedObject, RecordedEvent } from '../../kubernetes/events/recordedEvent.ts';
 

@@ -26,8 +26,8 @@ export function createDevicePluginFeed({
         reportedDevices.delete(resource);
         send({ type: 'device.pluginConnected', resource, options, at: clock.now() });
       },
-      // Skip an unchanged list. Some plugins resend their list all the time, and each report costs an admission pass
-      // and a checkpoint write.
+      // Skip an unchanged list. Some plugins resend their list continually, and each report costs an admission pass and
+      // a checkpoint write.
       onDevices: (resource, list) => {
         const devices = list.toSorted((first, second) => (first.id < second.id ? -1 : 1));
         if (isJsonEqual(devices, reportedDevices.get(resource))) return;

@@ -1,4 +1,4 @@
-/** Watches the kernel's log for processes that the OOM killer has killed. */
+/** Watches the kernel log for processes that the OOM killer has killed. */
 
 import { unlessAborted } from '../../base/async/unlessAborted.ts';
 import { messageOf, NodeFailure, toFailure } from '../../base/failure.ts';
@@ -10,7 +10,7 @@ import { waitOnce } from '../alarm.ts';
 import type { FactFeed } from '../boundary.ts';
 import { withTimeout } from '../services/withTimeout.ts';
 
-/** Returns the last OOM kill in the container with this ID. Undefined if the kernel's log contains none. */
+/** Returns the last OOM kill in the container with this ID. Undefined if the kernel log contains none. */
 export type FindOomKill = (
   containerId: string,
   options: { readonly signal?: AbortSignal },
@@ -31,13 +31,14 @@ const MAX_CONTAINERS = 1_000;
 const READ_TIMEOUT_MS = 10_000;
 /** Time limit for a read that delays a container's status, in milliseconds. */
 const STATUS_TIMEOUT_MS = 1_000;
-/** The interval between attempts to read a log that cannot be read, in milliseconds. */
+/** Interval between attempts to read the kernel log while it is unreadable, in milliseconds. */
 const RETRY_MS = 10_000;
 
 /**
- * Reads the kernel's log from its oldest message on, so a restarted agent reports kills again, as the kubelet does
- * (`pkg/kubelet/oom/oom_watcher_linux.go`). A kubelet does not start if the log cannot be read. This node runs without
- * the log, shows the reason and retries. In the meantime, the counts of cgroup v2 reveal kills in containers.
+ * Reads the kernel log from its oldest message on, so a restarted agent reports kills again, as the kubelet does
+ * (`pkg/kubelet/oom/oom_watcher_linux.go`). A kubelet does not start if the log cannot be read. This node starts
+ * without the log, shows the reason and retries. In the meantime, it detects kills in containers by the counters of
+ * cgroup v2.
  */
 export class OomWatcher {
   readonly #kernelLog: KernelLog | undefined;

@@ -8,24 +8,22 @@ import type { FactFeed } from '../boundary.ts';
 interface PodCidrDependencies {
   readonly cri: Pick<Cri, 'updateRuntimeConfig'>;
   readonly clock: Clock;
-  /** Returns the current pod address ranges, separated by commas. Empty if none is assigned yet. */
+  /** Returns the current pod CIDRs, separated by commas. Empty if none have been assigned yet. */
   readonly podCidr: () => string;
-  /** Called when the feed starts, with a function that makes the feed check the ranges immediately. */
+  /** Called when the feed starts, with a function that makes the feed check the pod CIDRs immediately. */
   readonly onStart: (check: CheckPodCidr) => void;
 }
 
-/** Checks the address ranges immediately. With `again`, sends them even if the runtime has already accepted them. */
+/** Checks the pod CIDRs immediately. With `again`, sends them even if the runtime has already accepted them. */
 export type CheckPodCidr = (options: { readonly again: boolean }) => void;
 
-/**
- * Interval between attempts to send the address ranges. The kubelet retries whenever it updates the status of its Node.
- */
+/** Interval between attempts to send the pod CIDRs. The kubelet retries whenever it updates the status of its Node. */
 const RETRY_MS = 10_000;
 
 /**
- * Sends the address ranges to the runtime when they have changed and after a runtime outage, and retries until the
- * runtime accepts them (C27, `updatePodCIDR` in `pkg/kubelet/kubelet_network.go`). A containerd with a `conf_template`
- * writes its network configuration when it receives the ranges, and has no network before that.
+ * Sends the pod CIDRs to the runtime when they have changed and after a runtime outage, and retries until the runtime
+ * accepts them (C27, `updatePodCIDR` in `pkg/kubelet/kubelet_network.go`). If containerd is configured with a
+ * `conf_template`, it writes its network configuration when it receives the pod CIDRs, and has no network before that.
  */
 export function createPodCidrFeed({ cri, clock, podCidr, onStart }: PodCidrDependencies): FactFeed {
   return async (send, { signal }) => {

@@ -1,6 +1,6 @@
 /**
- * Requests credentials from plugins, which are programs that return credentials for certain images. Caches their
- * responses.
+ * Requests registry credentials from credential provider plugins, which are programs that return credentials for
+ * certain images. Caches their responses.
  */
 import { createHash } from 'node:crypto';
 import { unlessAborted } from '../../base/async/unlessAborted.ts';

@@ -277,8 +277,9 @@ export class ImageCollector {
   }
 
   /**
-   * Updates the images that the containers mount. Reads the status only of new containers without the annotation, which
-   * other agents have created, because the call would be repeated for each container at every start.
+   * Updates the images that the containers mount. A container of this agent has them in an annotation. For a new
+   * container without the annotation, i.e. one that another agent created, reads the status. This call would otherwise
+   * be needed for every container at every start.
    */
   async #readMounts(containers: readonly Container[], options: CallOptions): Promise<void> {
     const { cri } = this.#dependencies;

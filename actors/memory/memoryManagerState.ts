@@ -24,7 +24,7 @@ export class MemoryManagerState {
     this.#file = new CheckpointFile(files, rootDir, { name: 'memory_manager_state', manager: 'memory manager' });
   }
 
-  /** Undefined if the node does not assign memory of NUMA nodes. */
+  /** Undefined if the node does not assign NUMA memory. */
   get assignments(): MemoryAssignments | undefined {
     return this.#assignments;
   }

@@ -448,7 +448,10 @@ const createInput = (
   ...leftPods,
 });
 
-/** Returns the allocations of pods that still have a directory. The kubelet leaves the others until its next write. */
+/**
+ * Returns the allocations of pods that still have a directory. The kubelet leaves the others in its checkpoint until it
+ * next writes the file.
+ */
 function existingAllocations(
   allocations: DurableFacts['kubeletAllocations'],
   { left, foreign }: PodsAtStart,

@@ -130,8 +130,8 @@ export interface NodeAgent {
   tree(uid: string): ActorNode | undefined;
   subscribe(listener: (change: PodChange) => void): () => void;
   /**
-   * Explains the pod with this full name, name in the manifest, or UID. `logs` contains the last log lines of its
-   * failed containers.
+   * Explains a pod. `name` is its full name, its name in the manifest, or its UID. `logs` contains the last log lines
+   * of its failed containers.
    */
   explain(name: string, namespace?: string, logs?: LogTails): Explanation | undefined;
   explainUid(uid: string, logs?: LogTails): Explanation | undefined;
@@ -150,7 +150,7 @@ export interface NodeAgent {
   counts(): NodeCounts;
   /** Returns the CPU assignments and their policy. Undefined if the node does not assign CPUs. */
   cpus(): CpuAllocation | undefined;
-  /** Returns the memory that admission has assigned. Undefined if the node does not assign memory of NUMA nodes. */
+  /** Returns the memory that admission has assigned. Undefined if the node does not assign NUMA memory. */
   memory(): MemoryAllocation | undefined;
   /** Returns the devices of device plugins and their allocations. Undefined if the node has no device plugins. */
   devices(): DevicePool | undefined;
@@ -363,7 +363,7 @@ const notifySinks =
       boundary.deliver(root, { type: 'status.changed', ...pendingStatus });
   };
 
-/** Adds the pods that the node cannot start yet to the status board. */
+/** Adds to the status board the pods that the node cannot start yet. */
 function postAwaitedPods(root: RootActor, board: StatusBoard): void {
   const snapshot = root.getSnapshot();
   const { context } = snapshot;
@@ -406,7 +406,10 @@ function podExplanations(
   };
 }
 
-/** Adds information from admission to a pod, i.e. why it waits, and which CPUs, memory and devices its containers have. */
+/**
+ * Adds information from admission to a pod: the reason why it waits, and the CPUs, memory and devices of its
+ * containers.
+ */
 const withAdmissionFacts = (pod: PodWithTree, root: RootActor): PodWithTree =>
   withContainerDevices(withContainerResources(withAdmissionWait(pod, root), root), root);
 

@@ -48,7 +48,7 @@ export interface NodeAgentConfig
     Partial<Omit<HostFields & AgentSettings, RequiredField>>,
     Pick<SourceDependencies, 'staticPodPath' | 'fileCheckMs' | 'manifestUrl' | 'isLenient'> {
   readonly hostIps?: HostAddresses;
-  /** The address range of the node's pods, used if no cluster assigns a range to the node, e.g. `10.1.0.0/24`. */
+  /** The node's pod CIDR, e.g. `10.1.0.0/24`, used if no cluster assigns one to the node. */
   readonly podCidr?: string;
   /** Resources available to pods. Defaults to the capacity. */
   readonly allocatable?: Capacity;
@@ -75,11 +75,9 @@ export interface NodeAgentConfig
   readonly shutdown?: Pick<ShutdownInput, 'periods'>;
   /** The directory of device plugins and their sockets. Undefined if the node has no device plugins. */
   readonly devicePluginDir?: string;
-  /**
-   * Whether the statuses of containers contain the messages of drivers about the health of devices. Defaults to true.
-   */
+  /** Whether container statuses contain the drivers' messages about device health. Defaults to true. */
   readonly reportsHealthMessages?: boolean;
-  /** Whether to take over the pods of other agents that have a directory below the root directory. */
+  /** Whether to take over the pods that have a directory below the root directory but belong to other agents. */
   readonly takesOver?: boolean;
 }
 

@@ -33,7 +33,7 @@ interface FeedDependencies
       'cri' | 'devicePlugins' | 'resourceMeter' | 'logind' | 'onServiceAction' | 'onRuntimeHealth' | 'onRelisted'
     > {
   readonly hostIps: HostAddresses;
-  /** The configured address range of pods, used until the Node object has one. */
+  /** The configured pod CIDR, used until the Node object has one. */
   readonly podCidr?: string;
   /** Settings for the eviction of pods. Undefined if the node evicts none. */
   readonly eviction?: Pick<EvictionInput, 'thresholds'>;
@@ -57,8 +57,8 @@ export const createNodeFeeds = (dependencies: FeedDependencies, serviceActivity:
 });
 
 /**
- * Creates the feeds of the runtime's health, its objects, and the pod address range. A broken event stream triggers a
- * health check. After an outage, the address range is sent to the runtime again.
+ * Creates the feeds for the runtime's health, the runtime's objects, and the pod CIDR. A broken event stream triggers a
+ * health check. After an outage, the pod CIDR is sent to the runtime again.
  */
 function createRuntimeFeeds(
   dependencies: FeedDependencies,

@@ -105,10 +105,10 @@ interface HostAccess {
   readonly nextTurn?: () => Promise<void>;
   /** Undefined if the agent does not manage pod cgroups, e.g. with a simulated runtime. */
   readonly cgroups?: Cgroups | undefined;
-  /** The kernel's log, in which OOM kills appear. Undefined if the node does not watch for them. */
+  /** The kernel log, in which OOM kills appear. Undefined if the node does not watch for them. */
   readonly kernelLog?: KernelLog | undefined;
   /**
-   * Returns the OOM kills in the containers' cgroups since the last call. Used while the kernel's log cannot be read.
+   * Returns the OOM kills in the containers' cgroups since the last call. Used while the kernel log cannot be read.
    * Undefined if these kills are not reported.
    */
   readonly countOomKills?: (() => readonly OomKill[]) | undefined;

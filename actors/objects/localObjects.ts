@@ -35,8 +35,8 @@ interface LocalObjectDependencies {
 type SourceLocations = ReadonlyMap<string, string>;
 
 /**
- * Creates the provider of the ConfigMaps and Secrets that the manifests of each source define. If the in-memory
- * `directory` is defined, the objects in use are cached below it across agent restarts.
+ * Creates the provider of the ConfigMaps and Secrets that the manifests of each source define. If `directory` (on a
+ * tmpfs) is defined, the objects in use are cached below it across agent restarts.
  */
 export function createLocalObjects(
   sources: SourceLocations,

@@ -26,8 +26,8 @@ export const connectPlugin = (socketPath: string): PacedClient => ({
 });
 
 /**
- * Connects now, reconnects after each loss of the connection, and reports whether the client is connected. Returns a
- * function that stops the reports.
+ * Connects now and reconnects after each loss of the connection. Calls `onChange` whenever the client becomes connected
+ * or disconnected. Returns a function that stops these calls.
  */
 export function followConnection({ client }: PacedClient, onChange: (isConnected: boolean) => void): () => void {
   const channel = client.getChannel();

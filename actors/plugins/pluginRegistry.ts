@@ -47,9 +47,8 @@ export interface PluginSocketState {
 }
 
 type ScanDependencies = Omit<PluginRegistryDependencies, 'types'> & {
-  /** The handlers by plugin type. */
   readonly handlers: ReadonlyMap<string, PluginHandler>;
-  /** The sockets by path. */
+  /** Keyed by path. */
   readonly sockets: Map<string, PluginSocket>;
 };
 
@@ -67,10 +66,10 @@ interface PluginSocket {
 
 export class PluginRegistry {
   readonly #dependencies: PluginRegistryDependencies;
-  /** The last handler of each plugin type. No scan runs after the signal of one has aborted. */
+  /** The last handler of each plugin type. No scan runs once the signal of any handler has aborted. */
   readonly #followers = new Map<string, { readonly handler: PluginHandler; readonly signal: AbortSignal }>();
   readonly #sockets = new Map<string, PluginSocket>();
-  /** Ends when the plugins are deregistered. */
+  /** Resolves when the plugins have been deregistered. */
   #scans: Promise<void> = Promise.resolve();
 
   constructor(dependencies: PluginRegistryDependencies) {

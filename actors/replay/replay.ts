@@ -18,9 +18,9 @@ export interface Replay {
    */
   readonly agent: NodeAgent;
   /**
-   * Plays the entries in order, each at its recorded time. Resolves with the entries for which no actor was waiting. An
-   * actor whose wait ended at the same time as the entry still counts as waiting. If the recording was made with the
-   * same machines, there are no such entries.
+   * Plays the entries in order, each at its recorded time. Resolves with the entries for which no actor was waiting. If
+   * the recording was made with the same machines, there are none. An actor whose wait ended at the time of the entry
+   * still counts as waiting.
    */
   readonly playEntries: () => Promise<readonly RecordedInput[]>;
   /**
@@ -28,7 +28,7 @@ export interface Replay {
    * stopped waiting at the entry's own time.
    */
   readonly enterEntry: (entry: RecordedInput) => Promise<boolean>;
-  /** Advances the time for which ages and waits are computed. `at` is in milliseconds since the epoch. */
+  /** Advances the current time, from which ages and waits are computed. `at` is in milliseconds since the epoch. */
   readonly advanceTime: (at: number) => void;
 }
 

@@ -49,14 +49,14 @@ export interface PlegOptions {
   /** Called when the event stream breaks, which is the first sign of a runtime outage. */
   readonly onStreamBroken: () => void;
   /**
-   * Returns and clears the pods that the agent has changed since the last call. The next relist reports them even if
-   * they look the same as before, because an object may have been created and lost in between.
+   * Returns the pods that the agent has changed since the last call, and clears the list of them. The next relist
+   * reports them even if they look the same as before, because an object may have been created and lost in between.
    */
   readonly takeChanged: () => readonly PodIdentity[];
   /**
-   * Returns and clears the objects that calls have found in the runtime since the last call. If the previous relist did
-   * not list such an object, its pod is reported again. Otherwise the pod's actors would assume that the object exists
-   * although no relist may ever list it, e.g. because it has been removed.
+   * Returns the objects that calls have found in the runtime since the last call, and clears the list of them. If the
+   * previous relist did not list such an object, its pod is reported again. Without this report, the pod's actors would
+   * assume that the object exists although no relist may ever list it, e.g. because it has been removed.
    */
   readonly takeFound: () => readonly FoundObject[];
   /** Whether the agent itself is stopping the container or sandbox. Events about its exit are then ignored. */

@@ -1,4 +1,4 @@
-/** Stores the times of the last shutdown in the kubelet's file, so that its metrics survive a reboot. */
+/** Stores the times of the last shutdown in the kubelet's file, so that the shutdown metrics survive a reboot. */
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { messageOf, NodeFailure } from '../../base/failure.ts';

@@ -65,7 +65,7 @@ export class SimulatedDriverHost {
     return [...this.#drivers.keys()];
   }
 
-  /** Returns the access of an agent to the drivers. Each call passes the agent's gate. */
+  /** Returns an agent's access to the drivers. Each call goes through the agent's gate. */
   accessThrough(gate: Gate = openGate): ResourceDrivers {
     return {
       follow: async (listener, signal) => {

@@ -51,7 +51,7 @@ export interface FileSourceOptions extends Omit<ManifestFilesOptions, 'isLenient
   readonly path: string;
   /** Whether references to objects of an API server are accepted if the pod can run without them. */
   readonly isLenient?: boolean;
-  /** Interval between full lists in milliseconds, in addition to inotify. */
+  /** Interval between full listings, which are made in addition to inotify events, in milliseconds. */
   readonly listIntervalMs: number;
   /** Reads the RuntimeClasses for admission. If undefined, pods are not checked against classes. */
   readonly readClasses?: () => Promise<RuntimeClasses>;
@@ -64,7 +64,7 @@ export interface FileSourceOptions extends Omit<ManifestFilesOptions, 'isLenient
   readonly onState: (step: SourceChange) => void;
 }
 
-/** Watches the manifests of static pods at a path with inotify and periodic lists, until the signal aborts. */
+/** Watches the manifests of static pods at a path until the signal aborts. Uses inotify and periodic listings. */
 export async function watchManifests(options: FileSourceOptions): Promise<void> {
   const { signal, onSet, onState } = options;
   const source = new FileSource(options);
@@ -205,10 +205,10 @@ class FileSource {
   /**
    * Finds files that were removed and recreated since they were read. A kubelet handles each event individually, so it
    * stops and restarts the pod regardless of the content (`produceWatchEvent` in `pkg/kubelet/config/file_linux.go`).
-   * The recreated files are read in the next round, so that a set of pods without them is published first. A file over
-   * which another was renamed is not recreated: either its directory entry changed only once, or its new inode has a
-   * ctime later than its mtime. If the old file was removed before the rename, it counts as recreated, provided that it
-   * was missing when the removal was reported.
+   * The recreated files are read in the next round, so that a set of pods without them is published first. A file that
+   * was replaced by a rename does not count as recreated. It is recognized because its directory entry changed only
+   * once, or because its new inode has a ctime later than its mtime. If the old file was removed before the rename, the
+   * file does count as recreated, provided that it was missing when the removal was reported.
    */
   async #takeRecreatedFiles(directory: string, names: readonly string[]): Promise<ReadonlySet<string>> {
     const recreatedNames = new Set<string>();

@@ -35,7 +35,7 @@ export interface SourceDependencies {
   readonly durable: DurableFacts;
   /** The directory of static pods, or a single manifest. */
   readonly staticPodPath?: string;
-  /** Interval between full lists of the directory, in milliseconds. Defaults to the kubelet's. */
+  /** Interval between full listings of the directory, in milliseconds. Defaults to the kubelet's interval. */
   readonly fileCheckMs?: number;
   /** A URL that lists pods. */
   readonly manifestUrl?: ManifestUrl;

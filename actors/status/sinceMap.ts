@@ -22,8 +22,8 @@ export interface StateEntry {
 
 export interface StateEntryMap {
   /**
-   * Must be called when an actor is created. An actor without states is considered to have entered its only state at
-   * this time.
+   * Must be called when an actor is created. An actor that is not a state machine is considered to be in a single
+   * state, which it enters at this time.
    */
   add(ref: AnyActorRef): void;
   /** Must be called after each transition of an actor. */

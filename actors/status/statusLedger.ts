@@ -316,8 +316,8 @@ export class StatusLedger {
   }
 
   /**
-   * Whether the terminal status on disk has been published. Until then, the published statuses belong to the run that
-   * this status ends.
+   * Whether the terminal status on disk has been published. Until then, the published statuses belong to the run whose
+   * end it reports.
    */
   #isTerminalPublished(uid: string): boolean {
     const { savedTerminal, awaitingFacts } = this.#entry(uid);

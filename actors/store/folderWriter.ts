@@ -205,7 +205,7 @@ export class FolderWriter {
     for (const { waitingCallers } of durableChanges) for (const { resolve } of waitingCallers) resolve();
   }
 
-  /** Removes and returns those of the given changes that no later change of the same key has replaced. */
+  /** Removes and returns the given changes, except those that a later change of the same key has replaced. */
   #takeUnsyncedChanges(covered: readonly FactChange[]): FactChange[] {
     const currentChanges = covered.filter((change) => this.#unsyncedChanges.get(change.key) === change);
     for (const { key } of currentChanges) this.#unsyncedChanges.delete(key);

@@ -51,7 +51,7 @@ interface FindOptions {
 }
 
 /**
- * Finds the pods of which an earlier run has left a directory or a durable fact, and foreign pods with a directory
+ * Finds the pods for which an earlier run has left a directory or a durable fact, and foreign pods with a directory
  * below this root. During a takeover, every unmarked directory is adopted. Otherwise, an unmarked directory is only
  * adopted if a durable fact proves that this agent admitted its pod. Fails with `RuntimeChanged` if there are pods on a
  * different runtime.

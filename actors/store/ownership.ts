@@ -35,7 +35,7 @@ export interface Ownership {
   observe(pods: readonly ObservedPod[]): readonly ObservedPod[];
   /** Returns the mark of a foreign agent on a sandbox, or undefined if the mark is this agent's or missing. */
   foreignMark(mark: string | undefined): string | undefined;
-  /** Whether the cgroup with the pod's UID contains no known sandbox of another agent. */
+  /** Whether no other agent is known to have a sandbox in the cgroup with the pod's UID. */
   hasCgroupAlone(uid: string): boolean;
   /**
    * Marks the pod's directory before any other file of the pod is created. An unmarked directory is adopted if the

@@ -69,7 +69,7 @@ export class ResourceCheckpoints {
 }
 
 /**
- * Reads both files. A damaged one is renamed and reported instead of preventing the start, because the agent has its
+ * Reads both files. A damaged file is renamed and reported but does not prevent the start, because the agent has its
  * own record of the pods that it has admitted.
  */
 export async function readResourceCheckpoints(

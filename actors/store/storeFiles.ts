@@ -68,7 +68,7 @@ export async function writeFact(
     if (!mayReplace()) throw new Error('a later change has replaced it');
     await files.rename(temporaryPath, file);
   } catch (error) {
-    // A partial file takes space on a full disk, and nothing else removes it before the next start.
+    // A partial file takes up space on a full disk, and nothing else removes it before the next start.
     await files.rm(temporaryPath, { force: true }).catch(() => onLeftover(temporaryPath));
     throw error;
   }

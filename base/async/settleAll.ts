@@ -1,6 +1,6 @@
 /**
- * Waits until every promise has settled, then returns the values or rejects with the first rejection. Therefore none of
- * the work is still running when the caller cleans up after a failure.
+ * Waits until every promise has settled, and then resolves with the values or rejects with the reason of the first
+ * rejection. No work is therefore still running when the caller cleans up after a failure.
  */
 export async function settleAll<T extends readonly unknown[] | []>(
   promises: T,

@@ -1,6 +1,6 @@
 import { MAX_TIMER_MS } from './duration.ts';
 
-/** A time limit of a call whose timer is running. */
+/** The running timer that limits the duration of a call. */
 export interface TimeLimit {
   /** Aborts when the time is up. */
   readonly signal: AbortSignal;

@@ -1,10 +1,9 @@
 /**
- * Stores an index of an immutable object outside it, e.g. of a map in the context of an actor, which must be plain
- * data. When the object is replaced by a changed version, `advance` updates the index in place and passes it on, so a
- * change costs work only for the changed entries. The index of an earlier version, which only tests inspect, is built
- * again on demand.
- *
- * An index that depends on a second object, the `basis`, is also built again for another basis.
+ * Stores an index of an immutable object separately from the object. For example, the context of an actor must be plain
+ * data, so the index of a map in it is stored here. When the object is replaced by a changed version, `advance` updates
+ * the index in place and assigns it to the new version, so only the changed entries cost work. The index of an earlier
+ * version, which only tests inspect, is rebuilt on demand.  An index that depends on a second object, the `basis`, is
+ * also rebuilt if the basis is a different one.
  */
 export class VersionedIndex<Version extends object, Index extends object, Basis = void> {
   readonly #build: (version: Version, basis: Basis) => Index;
@@ -23,7 +22,9 @@ export class VersionedIndex<Version extends object, Index extends object, Basis 
     return index;
   }
 
-  /** Passes the index on to the next version, after `update` has applied the changes to it. Returns the next version. */
+  /**
+   * Applies the changes to the index with `update` and assigns the index to the next version. Returns the next version.
+   */
   advance<Next extends Version>(version: Version, next: Next, update: (index: Index) => void, basis: Basis): Next {
     const index = this.of(version, basis);
     this.#entries.delete(version);

@@ -51,8 +51,8 @@ export const listPods: ListPods = async (flags) => {
 };
 
 /**
- * Returns the output for the completion script: one candidate for the last word per line, followed by `:file` if file
- * names are candidates too, or else by `:none`.
+ * Returns the output for the completion script: the candidates for the last word, one per line, followed by `:file` if
+ * file names are also candidates, or by `:none` otherwise.
  */
 export async function complete(program: Command, words: readonly string[], queryPods: ListPods): Promise<string[]> {
   const [typedWord = ''] = words.slice(-1);

@@ -6,7 +6,7 @@ import { guardTerminal, type Input } from './table/keyboard.ts';
 /** The part of standard input that controls raw mode. */
 type KeyInput = Pick<Input, 'isTTY' | 'setRawMode'>;
 
-/** The part of standard output that has the size of the terminal. */
+/** The part of standard output that provides the size of the terminal. */
 interface SizedOutput {
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -19,7 +19,10 @@ interface SizedOutput {
 export interface CommandTerminal {
   readonly input: Readable & KeyInput;
   readonly screen: SizedOutput;
-  /** Resolves when the stream accepts more data. `writeErr` does the same. */
+  /**
+   * Writes to standard output, and resolves when the stream accepts more data. `writeErr` does the same for standard
+   * error.
+   */
   readonly writeOut: (data: Uint8Array) => Promise<void>;
   readonly writeErr: (data: Uint8Array) => Promise<void>;
   /** Prints a message of the command itself, with control characters escaped. */

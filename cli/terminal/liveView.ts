@@ -6,9 +6,12 @@ import { createSettledCheck, nodeReadiness, readinessText } from './table/ready.
 /** The display of `up` while the node runs. */
 export interface LiveView {
   follow(agent: AgentPort): void;
-  /** Shows the link to the page. A table shows the link until it closes, and leaves it on the terminal. */
+  /**
+   * Shows the link to the page. A table shows the link while it is open, and leaves the link on the terminal when it
+   * closes.
+   */
   showPage(url: string): void;
-  /** Prints lines that remain after the view is closed. */
+  /** Prints a line that remains after the view is closed. */
   print(line: string): void;
   close(): void;
 }

@@ -8,8 +8,8 @@ export interface CallOptions {
   /** Cancels the call in the client. The runtime may still complete it. */
   readonly signal: AbortSignal;
   /**
-   * Timeout in milliseconds. Defaults to the configured runtime request timeout, to which the timeout in a stop or exec
-   * request is added. Pulls and execs without a timeout are unlimited by default.
+   * Timeout in milliseconds. Defaults to the configured runtime request timeout. For stops and execs, the timeout in
+   * the request is added to it. By default, pulls and execs without a timeout in the request are unlimited.
    */
   readonly timeoutMs?: number;
 }

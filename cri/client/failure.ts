@@ -132,8 +132,8 @@ const LOST_TASK_PATTERN = /cannot delete running task/;
 /**
  * Whether the error is the runtime's response to a failed pull. Such an error describes the registry, even if its code
  * normally means an unavailable runtime. For example, containerd returns DEADLINE_EXCEEDED when the registry does not
- * respond and CANCELLED when a pull makes no progress. The metadata distinguishes the two cases, because only a
- * response has headers and errors of the gRPC library have none.
+ * respond and CANCELLED when a pull makes no progress. The metadata distinguishes the two cases: a response from the
+ * runtime has headers, whereas an error of the gRPC library has none.
  */
 const isRegistryError = (call: string, { metadata }: ServiceError): boolean =>
   call === 'PullImage' && metadata.get('content-type').length > 0;

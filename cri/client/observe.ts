@@ -100,7 +100,7 @@ export function observedContainerStatus(status: ContainerStatus, sandboxId: stri
   const isStateLost = status.reason === UNKNOWN_EXIT_REASON;
   return {
     ...container,
-    // Like the kubelet, report 0 (1970-01-01T00:00:00Z) for a container that could not be started.
+    // Like the kubelet, report the start time 0 (1970-01-01T00:00:00Z) for a container that could not be started.
     ...(status.startedAt > 0n || (hasExited && !isStateLost) ? { startedAt: nanosToMillis(status.startedAt) } : {}),
     ...(status.finishedAt > 0n ? { finishedAt: nanosToMillis(status.finishedAt) } : {}),
     ...(hasExited ? { exitCode: status.exitCode } : {}),

@@ -85,8 +85,8 @@ export function containerConfig(input: ContainerConfigInput): ContainerConfig {
 }
 
 /**
- * Puts the variables that a device needs before the container's own, which override them (`GenerateRunContainerOptions`
- * in `pkg/kubelet/kubelet_pods.go`).
+ * Prepends the variables that a device needs to the container's own variables, which override them
+ * (`GenerateRunContainerOptions` in `pkg/kubelet/kubelet_pods.go`).
  */
 function withDeviceVariables(environment: readonly EnvVariable[], { envs }: ContainerEdits): readonly EnvVariable[] {
   if (envs.length === 0) return environment;

@@ -18,7 +18,7 @@ export const CONTAINER_NAME_LABEL = 'io.kubernetes.container.name';
 export const labeledContainerName = ({ labels, metadata }: Pick<Container, 'labels' | 'metadata'>): string =>
   lookUp(labels, CONTAINER_NAME_LABEL) ?? metadata?.name ?? '';
 
-/** Annotations on containers that the agent reads when it no longer knows the pod. */
+/** Annotations that are written on containers, and that the agent reads when it no longer knows the pod. */
 export const CONTAINER_HASH_ANNOTATION = 'io.kubernetes.container.hash';
 export const RESTART_COUNT_ANNOTATION = 'io.kubernetes.container.restartCount';
 export const TERMINATION_MESSAGE_PATH_ANNOTATION = 'io.kubernetes.container.terminationMessagePath';
@@ -37,14 +37,17 @@ export const OWNER_ANNOTATION = 'statelet.io/owner';
  */
 export const MOUNTED_IMAGES_ANNOTATION = 'statelet.io/mounted-images';
 
-/** Returns the value of the annotation for a container with these mounts. */
+/** Returns the value of the mounted-images annotation for a container with these mounts. */
 export const mountedImagesAnnotation = (mounts: readonly Mount[]): string => imagesOf(mounts).join();
 
 /** Returns the references of the images in a container's mounts. */
 export const imagesOf = (mounts: readonly Mount[]): string[] =>
   mounts.flatMap(({ image }) => (image ? [image.image] : []));
 
-/** Returns the images that a listed container mounts. Undefined if a program without the annotation created it. */
+/**
+ * Returns the images that a listed container mounts. Undefined if the container was created by a program that does not
+ * write the annotation.
+ */
 export function annotatedImages({ annotations }: Pick<Container, 'annotations'>): readonly string[] | undefined {
   return lookUp(annotations, MOUNTED_IMAGES_ANNOTATION)
     ?.split(',')

@@ -34,7 +34,8 @@ export function containerResources(pod: Pod, container: Container, node: NodeDes
     cpusetCpus: formatCpuSet(cpus),
     cpusetMems: memoryNodes.join(','),
     memoryLimitInBytes: BigInt(memoryLimit),
-    // Without permission to lower oom_score_adj, a container with a lower value than its parent would not start.
+    // Without permission to lower oom_score_adj, a container with a lower value than its parent process would not
+    // start.
     oomScoreAdj: BigInt(node.canLowerOomScoreAdj ? requestedScoreAdj : Math.max(0, requestedScoreAdj)),
     // Page sizes without a limit get the limit 0.
     hugepageLimits: [...pageSizes].map((pageSize) => ({

@@ -117,8 +117,8 @@ function mountFailure(mount: VolumeMount, message: string): NodeFailure {
 }
 
 /**
- * Returns the CRI mount of a volume mount. The runtime relabels the contents for the container's SELinux label, unless
- * the path belongs to the host (`Managed` and `SELinuxRelabel` in the attributes of the plugins in `pkg/volume`). A
+ * Returns the CRI mount for a volume mount. The runtime relabels the contents for the container's SELinux label, unless
+ * the path belongs to the host (see the attributes `Managed` and `SELinuxRelabel` of the plugins in `pkg/volume`). A
  * pod's `seLinuxChangePolicy` has no effect, because only volume types that the node does not support could be mounted
  * with a label.
  */

@@ -267,7 +267,8 @@ class ArchiveReader {
   async #resolveImages(descriptor: Descriptor, depth: number): Promise<readonly ResolvedImage[]> {
     const { digest, mediaType, platform } = descriptor;
     const isIndex = INDEX_MEDIA_TYPES.has(mediaType);
-    // Attestations have the platform unknown/unknown, and an archive has no files for platforms that were not pulled.
+    // Skip images for other platforms. Attestations have the platform unknown/unknown, and an archive has no files for
+    // platforms that were not pulled.
     if (!isIndex && platform && !this.#matchesPlatform(platform)) return [{ id: '', platform }];
     const key = `${depth} ${digest} ${mediaType}`;
     const pendingImages = this.#imagesByDigest.get(key);

@@ -47,7 +47,7 @@ interface TarHeader {
   readonly linkTarget: string;
   readonly size: number;
   readonly extractedSize: number;
-  /** Whether another header block with more of a sparse map follows. */
+  /** Whether another header block follows that continues the sparse map. */
   readonly isExtended: boolean;
 }
 

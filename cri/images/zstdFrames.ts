@@ -1,4 +1,4 @@
-/** Splits content that is compressed with zstd into its frames. */
+/** Splits zstd-compressed content into its frames. */
 import { Transform } from 'node:stream';
 
 const FRAME_MAGIC = 0xfd2fb528;

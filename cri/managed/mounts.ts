@@ -11,7 +11,7 @@ export async function unmountAll({ directory }: Layout, signal: AbortSignal): Pr
   }
 }
 
-/** Returns the mount points below a directory according to `/proc/self/mountinfo`, the latest mount first. */
+/** Returns the mount points below a directory according to `/proc/self/mountinfo`, most recent mount first. */
 export function parseMountPointsBelow(directory: string, mountinfo: string): string[] {
   const mountPoints = mountinfo.split('\n').flatMap((line) => line.split(' ')[4] ?? []);
   return mountPoints

@@ -44,8 +44,8 @@ function throwIfAborted(signal: AbortSignal): void {
 }
 
 /**
- * Returns the error of a call whose signal has aborted. If the runtime went down, this is the runtime's error.
- * Otherwise the caller has cancelled the call.
+ * Returns the error of a call whose signal has aborted: the runtime's error if the runtime went down, otherwise the
+ * error of a call that the caller has cancelled.
  */
 function abortError({ reason }: AbortSignal): CallError {
   return reason instanceof CallError ? reason : new CallError('CANCELLED', 'context canceled');

@@ -58,7 +58,7 @@ export interface RestartOptions {
 
 /** A CRI v1 runtime that does not run containers. Its states, names, addresses and errors match those of containerd. */
 export class SimulatedRuntime {
-  /** All received calls, the oldest first, unless `logCalls` is false. */
+  /** All received calls, oldest first, unless `logCalls` is false. */
   readonly calls: LoggedCall[] = [];
   readonly faults = new Faults();
   readonly events: EventStreams;
@@ -256,12 +256,12 @@ export class SimulatedRuntime {
     return this.#records.containers.get(id);
   }
 
-  /** Lists all containers, the oldest first. */
+  /** Lists all containers, oldest first. */
   containers(): Iterable<SimulatedContainer> {
     return this.#records.containers.values();
   }
 
-  /** Lists all sandboxes, the oldest first. */
+  /** Lists all sandboxes, oldest first. */
   sandboxes(): Iterable<SimulatedSandbox> {
     return this.#records.sandboxes.values();
   }

@@ -21,7 +21,7 @@ interface Setting {
   readonly value: number;
 }
 
-/** A frame that does not carry data of a stream. */
+/** A frame that does not carry stream data. */
 export type ControlFrame =
   | SynStream
   | (HeaderFrame & { readonly type: 'synReply' })

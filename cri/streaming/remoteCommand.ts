@@ -30,7 +30,7 @@ export interface TerminalSize {
 export interface CommandStreams {
   readonly stdin?: Readable | undefined;
   readonly stdout?: Writable | undefined;
-  /** Undefined with a terminal, because a terminal writes all output to stdout. */
+  /** Standard error. Undefined if the command has a terminal, because all output of a terminal arrives on stdout. */
   readonly stderr?: Writable | undefined;
   /**
    * Terminal of the command. `followSize` calls its argument with the current size and after each change, until the
@@ -159,8 +159,8 @@ async function copyInput(from: Readable, to: SpdyStream, signal: AbortSignal): P
 }
 
 /**
- * Copies the output of a command. If nothing reads the output any longer, the command continues, and its exit code is
- * still reported.
+ * Copies the output of a command. If the reader has stopped, the command continues, and its exit code is still
+ * reported.
  */
 async function copyOutput(from: SpdyStream | undefined, to: Writable | undefined): Promise<void> {
   if (from && to) await pipeline(from, to).catch(() => {});

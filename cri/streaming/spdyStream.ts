@@ -23,7 +23,7 @@ const MAX_DATA_BYTES = 64 * 1024;
 
 /**
  * A stream of a SPDY connection. Each direction ends separately (FLAG_FIN). A reset by the peer ends both. As in
- * spdystream, received data can still be read, and further writes are dropped.
+ * spdystream, received data can still be read after a reset, and further writes are dropped.
  */
 export class SpdyStream extends Duplex {
   readonly id: number;

@@ -6,8 +6,9 @@ const isLoopback = (hostname: string): boolean =>
   hostname === 'localhost' || isLoopbackIp(hostname.replace(/^\[(.*)\]$/, '$1'));
 
 /**
- * Parses the URL of a runtime's streaming server. The URL is protected only by the fact that no other host can reach
- * the server, so other addresses are refused. TLS is refused as well, because the certificate would be self-signed.
+ * Parses the URL of a runtime's streaming server. The server is protected only because other hosts cannot reach it, so
+ * addresses other than loopback addresses are refused. TLS is refused as well, because the certificate would be
+ * self-signed.
  */
 export function parseStreamingUrl(text: string): URL {
   const url = URL.parse(text);

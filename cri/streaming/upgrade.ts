@@ -15,7 +15,7 @@ const MAX_REFUSAL_LENGTH = 4 * 1024;
 
 /** Options for connecting to a streaming server. */
 export interface DialOptions {
-  /** Supported protocols, the preferred one first. */
+  /** Supported protocols, in order of preference. */
   readonly protocols: readonly string[];
   readonly signal: AbortSignal;
   /** Time limit in milliseconds for the server's response. */
@@ -106,7 +106,7 @@ async function readRefusalMessage(response: IncomingMessage): Promise<string> {
 
 /** Options for accepting connections as a server. */
 export interface AcceptOptions {
-  /** Supported protocols. The client's preference decides. */
+  /** Supported protocols. The client's order of preference determines which one is used. */
   readonly protocols: readonly string[];
   readonly onStream: NonNullable<SpdyOptions['onStream']>;
 }

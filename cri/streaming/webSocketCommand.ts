@@ -16,7 +16,7 @@ export const COMMAND_SUBPROTOCOL = 'v5.channel.k8s.io';
 /** The subprotocol of port-forward. Its messages carry the bytes of a SPDY connection. */
 export const TUNNEL_SUBPROTOCOL = 'SPDY/3.1+portforward.k8s.io';
 
-/** Protocols that a translated command may use on the connection to the streaming server, the preferred one first. */
+/** Protocols that a translated command may use on the connection to the streaming server, in order of preference. */
 export const TRANSLATED_PROTOCOLS = ['v5', 'v4', 'v3', 'v2'].map((each) => `${each}.channel.k8s.io`);
 
 /** Protocol of the streaming server at the other end of a tunnel. */

@@ -72,7 +72,7 @@ export class PodCgroups implements Cgroups {
    * the warning about the missing limits.
    */
   readonly #podsWithMissingLimits = new Map<string, { readonly pod: Pod; readonly message: string }>();
-  /** Operations in progress on pod cgroups, by UID, including those that no caller awaits any longer. */
+  /** Operations in progress on pod cgroups, by UID, including those that callers no longer await. */
   readonly #pendingByUid = new Map<string, Promise<unknown>>();
   /** Setup of the parent cgroups, shared by all callers. After a failure, the next caller retries it. */
   #parentSetup: Promise<void> | undefined;
@@ -302,7 +302,7 @@ export class PodCgroups implements Cgroups {
   }
 
   /**
-   * Restores the limits of the cgroup of all pods and of the QoS class cgroups if other software has changed them
+   * Restores the limits of the pods' parent cgroup and the QoS class cgroups if other software has changed them
    * (`UpdateCgroups` in `pkg/kubelet/cm/qos_container_manager_linux.go`).
    */
   async #restoreLevels(): Promise<void> {

@@ -27,7 +27,8 @@ const SLICE_SUFFIX = '.slice';
 
 /**
  * Sets the given limits of a cgroup, and leaves its other limits alone. Throws with the kubelet's message if the cgroup
- * does not exist in each hierarchy. With systemd, `name` is that of a slice, with or without its suffix and parents.
+ * does not exist in each hierarchy. With systemd, `name` is the name of a slice, with or without its suffix and
+ * parents.
  */
 export async function limitExistingCgroup(
   name: string,

@@ -21,7 +21,10 @@ interface SharedCgroups {
   /** Inspects the cgroups again. Returns whether `isShared` has changed. */
   refresh(): Promise<boolean>;
   isShared(): boolean;
-  /** Returns a message with the reason and the remedy. Undefined if the cgroups are not shared. */
+  /**
+   * Returns a message that states why the cgroups are considered shared and how to fix that. Undefined if the cgroups
+   * are not shared.
+   */
   sharedMessage(): string | undefined;
   /** Records that a pod's cgroup belongs to this agent. */
   recordOwnPod(uid: string): void;

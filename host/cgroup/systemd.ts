@@ -5,7 +5,7 @@ import { busctlProperties, newSliceProperties, sliceProperties } from '../../kub
 import type { CgroupLimits } from '../../kubernetes/resources/cgroupLimits.ts';
 import { runProgram } from '../program.ts';
 
-/** Calls a method of systemd's manager with the given signature and arguments. */
+/** Calls a method of systemd's D-Bus Manager interface with the given signature and arguments. */
 export type CallSystemd = (method: string, signature: string, args: readonly string[]) => Promise<void>;
 
 /** Timeout in milliseconds. It prevents an unresponsive systemd from blocking a pod forever. */

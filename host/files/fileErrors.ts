@@ -54,7 +54,7 @@ export const isDiskFault = (error: unknown): boolean =>
   (typeof error === 'object' && error !== null && 'errno' in error && DAMAGE_ERRNOS.has(error.errno));
 
 /**
- * Returns a rejection handler that replaces an unreadable file with `value`. The handler rethrows errors due to a
+ * Returns a rejection handler that resolves to `value` if a file is unreadable. The handler rethrows errors due to a
  * shortage of resources on the host.
  */
 export const defaultIfUnreadable =
@@ -64,5 +64,5 @@ export const defaultIfUnreadable =
     return value;
   };
 
-/** Whether the host permanently forbids the operation. */
+/** Whether the error means that the host does not permit the failed operation and would not permit a retry either. */
 export const isForbidden = (error: unknown): boolean => ['EROFS', 'EACCES', 'EPERM'].includes(errorCode(error) ?? '');

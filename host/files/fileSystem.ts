@@ -85,8 +85,8 @@ export interface FileSystem {
   lstat(path: string): Promise<FileStats>;
   stat(path: string): Promise<FileStats>;
   /**
-   * Creates a directory. With `recursive`, returns the first directory that was created, or undefined if all of them
-   * existed.
+   * Creates a directory. With `recursive`, returns the first directory that was created, or undefined if all
+   * directories of the path already existed.
    */
   mkdir(path: string, options?: { readonly recursive?: boolean; readonly mode?: number }): Promise<string | undefined>;
   /** Creates a directory with a unique name that starts with the prefix. */
@@ -113,7 +113,7 @@ export interface FileSystem {
    * nothing is deleted.
    */
   removeTree(directory: string, signal: AbortSignal): Promise<void>;
-  /** Lists the mount points at a directory and below it, the latest mount first. */
+  /** Lists the mount points at a directory and below it, most recent mount first. */
   mountsUnder(directory: string, signal: AbortSignal): Promise<readonly MountPoint[]>;
   /** Returns undefined if the path does not exist. */
   lstatSync(path: string): FileStats | undefined;

@@ -24,7 +24,7 @@ export async function readMountPoints(signal: AbortSignal): Promise<readonly Mou
   return pendingRead;
 }
 
-/** Lists the mount points at a directory and below it, the latest mount first, which is the order for unmounting. */
+/** Lists the mount points at a directory and below it, most recent mount first, which is the order for unmounting. */
 export async function listMountsUnder(directory: string, signal: AbortSignal): Promise<readonly MountPoint[]> {
   const realDirectory = await resolveParent(directory);
   if (realDirectory === undefined) return [];

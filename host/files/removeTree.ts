@@ -22,8 +22,8 @@ const REMOVE_TIMEOUT_MS = 15 * 60_000;
 const MAX_MESSAGE_LENGTH = 500;
 
 /**
- * Deletes a tree. Succeeds if it does not exist. Fails with `FailedUnmount` if it contains a mount point, in which case
- * nothing is deleted, or if something cannot be deleted. Does not enter other file systems.
+ * Deletes a tree. Succeeds if it does not exist. Fails with `FailedUnmount` if something cannot be deleted. If the tree
+ * contains a mount point, fails without deleting anything. Does not enter other file systems.
  */
 export async function removeTree(directory: string, signal: AbortSignal): Promise<void> {
   const mounts = await listMountsUnder(directory, signal);
@@ -74,7 +74,10 @@ async function removeSmallTree(directory: string, signal: AbortSignal): Promise<
   return true;
 }
 
-/** Ignores errors about a missing path. `ENOTDIR` is rethrown, because it means that something else exists. */
+/**
+ * Ignores errors about a missing path. `ENOTDIR` is rethrown, because it means that something exists that is not a
+ * directory.
+ */
 function ignoreAbsentDirectory(error: unknown): undefined {
   if (errorCode(error) !== 'ENOENT' && !isTooLong(error)) throw error;
 }

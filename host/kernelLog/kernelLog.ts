@@ -32,7 +32,7 @@ export interface KernelLog {
 /** Twice the size of the kernel's buffer for one record (`CONSOLE_EXT_LOG_MAX` and `PRINTK_MESSAGE_MAX`). */
 const READ_BYTES = 16_384;
 /**
- * Maximum length of a line that is parsed. The rest of a longer line is skipped, but the kernel does not write longer
+ * Maximum length of a line that is parsed. The rest of a longer line would be skipped, but the kernel writes no such
  * lines.
  */
 const MAX_LINE_LENGTH = 8_192;

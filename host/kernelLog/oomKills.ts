@@ -3,11 +3,11 @@ import type { OomKill } from '../../kubernetes/lifecycle/oomKill.ts';
 import type { KernelMessage } from './kernelLog.ts';
 
 /**
- * Parses the messages about OOM kills as a kubelet does (`utils/oomparser` of cAdvisor). `invoked oom-killer:` starts a
- * kill, and a line about the killed process completes it. Kernels since 5.0 report the memory of the process in a later
- * line, which is also read here, but not by cAdvisor. Lines about killed processes are ignored unless a kill has
- * started. The kernel writes such lines for the other processes of a cgroup that is killed as a whole, and if there are
- * too many kills.
+ * Parses the messages about OOM kills as the kubelet does (`utils/oomparser` of cAdvisor). `invoked oom-killer:` starts
+ * a kill, and a line about the killed process completes it. Kernels since 5.0 report the memory of the process in a
+ * later line, which is also read here, but not by cAdvisor. Lines about killed processes are ignored unless a kill has
+ * started. The kernel writes such lines without a preceding start for the other processes of a cgroup that is killed as
+ * a whole, and if there are too many kills.
  */
 export class OomKillParser {
   #kill: OomKill | undefined;

@@ -88,7 +88,7 @@ export function hostLogind({ configDirectory = '/etc/systemd/logind.conf.d', bus
     holdLock: ({ signal, onLocked }) =>
       withinStartLimit(signal, async (limitedSignal, noteStart) => {
         const lock = ['--what=shutdown', '--who=kubelet', '--why=Kubelet needs time to handle node shutdown'];
-        // The lock is held until the input of `cat` ends, which it also does if the agent is killed.
+        // The lock is held until the input of `cat` ends, which also happens if the agent is killed.
         const command = ['sh', '-c', 'echo && exec cat'];
         await runLineProgram(await programPath('systemd-inhibit'), [...lock, '--mode=delay', ...command], {
           signal: limitedSignal,

@@ -69,7 +69,7 @@ export class LogText {
     return this.#remainingBytes <= 0;
   }
 
-  /** Returns the first line that is not in the log format, unless a valid line precedes or follows it. */
+  /** Returns the first line that is not in the log format, unless there is also a valid line before or after it. */
   invalidLine(): Buffer | undefined {
     return this.#hasValidLine ? undefined : this.#firstInvalidLine;
   }

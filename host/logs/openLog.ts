@@ -29,7 +29,7 @@ export interface LogFile {
 
 /** The open files of a log. */
 export interface OpenLog {
-  /** Files of the log, the oldest first. The last one is the current file, to which the runtime writes. */
+  /** Files of the log, oldest first. The last one is the current file, to which the runtime writes. */
   readonly files: readonly LogFile[];
   /** Names of all rotated files that have been opened, without the suffix for compression. */
   readonly knownNames: ReadonlySet<string>;
@@ -41,8 +41,8 @@ export interface LogDirectory {
   readonly path: string;
   open(): Promise<OpenLog>;
   /**
-   * Opens the rotated files that are not in `knownNames`, the oldest first, and then the current file. Files that do
-   * not exist are omitted.
+   * Opens the rotated files that are not in `knownNames`, oldest first, and then the current file. Files that do not
+   * exist are omitted.
    */
   openNewFiles(knownNames: ReadonlySet<string>): Promise<OpenLog>;
   /** Whether the given file is still the current file of the log. */
@@ -55,8 +55,8 @@ export interface LogDirectory {
 /** Flags that avoid blocking on special files and do not follow links. */
 const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 /**
- * Maximum number of attempts to open all files. Logs rotate every few seconds at most, so it is very unlikely that
- * every attempt coincides with a rotation.
+ * Maximum number of attempts to open all files. A log rotates at most once every few seconds, so it is very unlikely
+ * that every attempt coincides with a rotation.
  */
 const MAX_ATTEMPTS = 20;
 

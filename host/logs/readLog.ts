@@ -67,7 +67,7 @@ const REOPEN_DELAY_MS = 100;
  * Tolerance in milliseconds for comparing modification times, which some file systems store with a coarse resolution.
  */
 const MTIME_TOLERANCE_MS = 2_000;
-/** Number of bytes at the start of a log file that identify it. The timestamps of its lines make them unique. */
+/** Number of bytes at the start of a log file that identify it. The timestamps of the lines make these bytes unique. */
 const IDENTIFYING_BYTES = 512;
 
 class LogReader {
@@ -103,7 +103,7 @@ class LogReader {
     yield* this.#readRotated(tailStart);
     if (tailStart?.file === this.#openLog.files.length - 1) this.#position = tailStart.from;
     if (await isCompressed(currentFile.handle)) yield* this.#readCompressedCurrent(currentFile);
-    // Without `follow`, ignore data that is written from now on. Otherwise the read would never end if the writer is
+    // Without `follow`, ignore data that is written from now on. Otherwise, the read might never end if the writer is
     // fast.
     yield* this.#readCurrent(currentFile, follow ? Infinity : (await currentFile.handle.stat()).size);
     this.#assertLogFormat();

@@ -21,7 +21,7 @@ interface TailLimits {
 /** Caches the ends of the most recently used compressed files, so that each of them is decompressed only once. */
 export class UnpackedTails {
   readonly #limits: TailLimits;
-  /** Tails by the identity of the file, the least recently used first. */
+  /** Tails by the identity of the file, least recently used first. */
   readonly #tails = new Map<string, UnpackedTail>();
 
   constructor(limits: TailLimits) {

@@ -11,7 +11,7 @@ import type { Layout } from './layout.ts';
 interface HostsFileInput {
   readonly pod: Pod;
   readonly layout: Layout;
-  /** IP addresses of the pod, the primary one first. */
+  /** IP addresses of the pod, with the primary one first. */
   readonly ips: readonly string[];
   /** Cluster domain, which is appended to the host name of a pod that has a `subdomain`. */
   readonly clusterDomain: string;

@@ -1,4 +1,4 @@
-/** Builds the paths of pods' files. Rejects names that would lead outside a directory. */
+/** Builds the paths of pods' files. Rejects names that would lead outside the intended directory. */
 import path from 'node:path';
 import { NodeFailure } from '../../base/failure.ts';
 import { type FileSystem, hostFiles } from '../files/fileSystem.ts';

@@ -3,7 +3,7 @@
 const COMPRESSED_SUFFIX = '.gz';
 const INCOMPLETE_SUFFIX = '.tmp';
 
-/** The rotated files of a log: the complete ones, the oldest first, and those that are no longer needed. */
+/** The rotated files of a log: the complete ones, oldest first, and those that are no longer needed. */
 export interface RotatedFiles {
   readonly files: readonly string[];
   readonly unusedNames: readonly string[];

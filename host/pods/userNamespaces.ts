@@ -1,5 +1,5 @@
 /**
- * Allocates ranges of host user IDs to pods with user namespaces. The range is recorded in the pod's directory, as the
+ * Allocates ranges of host user IDs to pods with user namespaces. Records the range in the pod's directory, as the
  * kubelet does.
  */
 import path from 'node:path';

@@ -33,7 +33,7 @@ const CONTROLLERS: readonly Controller[] = ['cpu', 'memory', 'pids', 'hugetlb'];
 const CGROUP_MOUNT_POINT = '/sys/fs/cgroup';
 const NO_LIMIT_VALUE = '9223372036854771712';
 
-/** Files of each controller with the initial values in a new cgroup. */
+/** Files of each controller, with their initial values in a new cgroup. */
 const CONTROLLER_FILES: Readonly<
   Record<CgroupVersion, Readonly<Record<Controller, readonly (readonly [RegExp, string])[]>>>
 > = {

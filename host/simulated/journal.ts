@@ -43,8 +43,8 @@ export class Journal {
   }
 
   /**
-   * Restores the state after a power failure. A random number of the oldest directory changes survives. Each unsynced
-   * file has its old contents, a part of its new contents, or all of them.
+   * Restores the state after a power failure. A random number of the oldest directory changes survive. Each unsynced
+   * file has its old contents, a part of its new contents, or all of its new contents.
    */
   cutPower(root: Directory, cut: PowerCut): void {
     this.#commitExpiredChanges(cut.now);

@@ -4,7 +4,7 @@ import { isMissing } from '../files/fileErrors.ts';
 import type { MountPoint } from '../files/mountPoint.ts';
 import type { MemoryDisk } from './memoryDisk.ts';
 
-/** Lists the mount points at a directory and below it, the latest mount first. */
+/** Lists the mount points at a directory and below it, most recent mount first. */
 export function mountsUnder(disk: MemoryDisk, directory: string): readonly MountPoint[] {
   const realPath = resolveParent(disk, directory);
   if (realPath === undefined) return [];

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { type CpuSet, cpuSetOf, intersectionOf, parseCpuSet } from '../../kubernetes/cpus/cpuSet.ts';
 import type { CpuInfo, CpuTopology } from '../../kubernetes/cpus/cpuTopology.ts';
 
-/** Lowest level of a cache that several cores share. */
+/** Lowest cache level that is treated as shared by several cores. */
 const SHARED_CACHE_LEVEL = 3;
 
 interface CoreThreads {

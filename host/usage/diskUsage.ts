@@ -40,7 +40,7 @@ class TreeWalk {
   inodes = 0;
   readonly #device: number;
   readonly #signal: AbortSignal;
-  /** Inode numbers of the files with several hard links that have already been counted. */
+  /** Inode numbers of the files that have several hard links and have already been counted. */
   readonly #countedInodeNumbers = new Set<number>();
   #visitedEntries = 0;
 

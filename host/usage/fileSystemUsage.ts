@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { unlessAborted } from '../../base/async/unlessAborted.ts';
 import { startTimeLimit } from '../../base/time/timeLimit.ts';
 
-/** Usage in bytes and inodes. The inodes are 0 if the file system does not count them. */
+/** Usage in bytes and inodes. The inode counts are 0 if the file system does not report them. */
 export interface FileSystemUsage {
   readonly capacityBytes: number;
   /** Bytes that are available to unprivileged users. */

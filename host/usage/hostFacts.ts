@@ -6,7 +6,10 @@ export function parseBootTime(stat: string): number | undefined {
   return seconds === undefined ? undefined : Number(seconds) * 1_000;
 }
 
-/** Parses the number of processes and threads from `/proc/loadavg`, e.g. `1.36 3.49 4.53 2/3518 3715089`. */
+/**
+ * Parses the total number of processes and threads from `/proc/loadavg`, e.g. 3518 from `1.36 3.49 4.53 2/3518
+ * 3715089`.
+ */
 export function parseTaskCount(loadavg: string): number | undefined {
   const [, count] = /^(?:\S+ ){3}\d+\/(\d+) \d+/.exec(loadavg) ?? [];
   return count === undefined ? undefined : Number(count);

@@ -13,8 +13,8 @@ const CONTROLLERS_PATH = '/sys/devices/system/edac/mc';
 const MIB = 2 ** 20;
 
 /**
- * Reads the memory modules of the host by type, like cAdvisor (`GetMachineMemoryByType` in `machine`). Returns none if
- * the kernel reports no memory controllers, or if one of their files cannot be read.
+ * Reads the memory modules of the host by type, like cAdvisor (`GetMachineMemoryByType` in `machine`). Returns an empty
+ * list if the kernel reports no memory controllers, or if one of their files cannot be read.
  */
 export async function readMemoryModules(controllersPath = CONTROLLERS_PATH): Promise<readonly MemoryModules[]> {
   const modulesByType = new Map<string, MemoryModules>();

@@ -14,7 +14,7 @@ import type { Audience } from './audience.ts';
 interface FollowedActorsOptions {
   readonly agent: Pick<AgentPort, 'subscribe' | 'trees' | 'explainNode'>;
   readonly audience: Audience;
-  /** Undefined if the agent does not record. */
+  /** The recorded past of the node. Undefined if the agent makes no recording. */
   readonly recordedPast: Pick<Past, 'actorPast'> | undefined;
   readonly clock: Pick<Clock, 'now' | 'setTimeout' | 'clearTimeout'>;
   /** Whether there is a viewer, which may request a history at any time. */

@@ -28,7 +28,7 @@ interface LiveNodeOptions {
   readonly agent: InspectedAgent;
   readonly view: LiveView;
   readonly followedActors: FollowedActors;
-  /** Undefined if the agent does not record. */
+  /** The recorded past of the node. Undefined if the agent makes no recording. */
   readonly past: Past | undefined;
   readonly now: () => number;
   readonly stately: InspectedNode['acceptStately'];

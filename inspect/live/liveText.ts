@@ -40,7 +40,7 @@ export class LiveText {
 
   /**
    * Calls `send` with each frame until the returned function is called. The first frame contains the changes since the
-   * snapshot at the time of the call.
+   * snapshot that `snapshot` returns at the time of the call.
    */
   follow(send: (json: string) => void): () => void {
     this.#cachedSnapshot = undefined;

@@ -106,7 +106,7 @@ export class LiveView {
 
   /**
    * Calls `viewer` with each frame until the returned function is called. The first frame contains the changes since
-   * the snapshot at the time of the call.
+   * the snapshot that `snapshot` returns at the time of the call.
    */
   follow(viewer: (frame: Frame) => void): () => void {
     if (this.#changeCollector === undefined) this.#startWatching();
@@ -191,7 +191,7 @@ export class LiveView {
   #describeNode(tree: ActorNode): ShownNode {
     const { agent, version } = this.#options;
     const { name, simulated, state, tags, runtime, trouble, limiters } = agent.node();
-    // Safe cast: the limiters come from NodeOverview, although NodeSummary types them as unknown.
+    // Safe cast, because the limiters come from NodeOverview, although NodeSummary types them as unknown.
     const { start, pull } = limiters as { readonly start: LimiterView; readonly pull: LimiterView };
     return toShownNode({
       name,
@@ -260,7 +260,7 @@ class ChangeCollector {
     return collectedLines;
   }
 
-  /** Adds the number of lines that were collected but not sent to the count of omitted lines. */
+  /** Increases the count of omitted lines by the number of lines that were collected but not sent. */
   addOmitted(lines: number): void {
     this.#omittedCount += lines;
     this.#hasNodeMoved = true;
@@ -290,7 +290,7 @@ class ChangeCollector {
 
   #handleInspection({ type, actorRef }: InspectionEvent): void {
     if (type !== '@xstate.snapshot') return;
-    // Safe cast: every actor of the node was created by XState.
+    // Safe cast, because every actor of the node was created by XState.
     if (!isPodActor(actorRef as AnyActorRef)) this.#hasNodeMoved = true;
     this.#scheduleFrame();
   }

@@ -38,7 +38,7 @@ export function startLoopMonitor(clock: Clock, onSample: () => void): LoopMonito
 
 /**
  * Converts a delay to milliseconds with one decimal. Subtracts the timer's interval, because the histogram measures the
- * time between two timers.
+ * time between two timer events.
  */
 const p99DelayMs = (nanoseconds: number): number =>
   Math.round(Math.max(0, nanoseconds / 1e6 - RESOLUTION_MS) * 10) / 10;

@@ -25,7 +25,7 @@ export class TouchedTrees {
   /** Records which trees an inspection event affects. */
   readonly inspect = ({ type, actorRef }: InspectionEvent): void => {
     if (type !== '@xstate.snapshot') return;
-    // Safe cast: every actor of the node was created by XState.
+    // Safe cast, because every actor of the node was created by XState.
     for (const tree of this.treeKeysOfActor(actorRef as AnyActorRef)) this.#treeKeys.add(tree);
   };
 

@@ -36,12 +36,12 @@ export interface Past {
   actorPast(path: string, at: number): Promise<CollectedHistory>;
 }
 
-/** Maximum age of events, in milliseconds. An agent retains events for the same time. */
+/** Maximum age of events, in milliseconds. An agent retains events for the same length of time. */
 const MAX_EVENT_AGE_MS = 3_600_000;
 
 /**
- * Creates the past from a recording. `mode` is `past` if the recorded node is still running, or `file` for a recording
- * without a running node.
+ * Creates the provider of past states from a recording. `mode` is `past` if the recorded node is still running, or
+ * `file` for a recording without a running node.
  */
 export function createPast(history: History, mode: 'past' | 'file'): Past {
   return {

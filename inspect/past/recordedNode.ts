@@ -5,7 +5,9 @@ import type { Past } from './past.ts';
 /** The latest time that a Date can represent, which is after all recorded times. */
 const MAX_DATE_MS = 8.64e15;
 
-/** Creates the page's data from a recording. Requests without a time refer to the end of the recording. */
+/**
+ * Creates the provider of the page's data for a recording. Requests without a time refer to the end of the recording.
+ */
 export const createRecordedNode = (past: Past, close: () => Promise<void>): InspectedNode => ({
   moment: (at = MAX_DATE_MS) => past.moment(at),
   story: past.story,

@@ -69,7 +69,10 @@ export class StatelyFollower {
     this.#sendSlice();
   }
 
-  /** Returns the next actors, which are serialized on demand. After all actors, returns the queued events. */
+  /**
+   * Returns the next actors, which are serialized on demand. Once all actors have been returned, returns the queued
+   * events.
+   */
   #takeSlice(): string[] {
     const slice: string[] = [];
     for (let size = 0; size < SLICE_LENGTH && this.#actors.length > 0; size += slice.at(-1)?.length ?? 0)

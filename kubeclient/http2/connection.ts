@@ -80,7 +80,7 @@ export class Connection {
     this.#schedulePing();
   }
 
-  /** Number of further requests that the connection can take. */
+  /** Number of additional requests that the connection can take. */
   get freeStreams(): number {
     if (!this.isOpen) return 0;
     const { maxConcurrentStreams = DEFAULT_MAX_STREAMS } = this.#session.remoteSettings;

@@ -70,8 +70,8 @@ export class Http2Transport implements KubeTransport {
   }
 
   /**
-   * Sends a request. Like Go's transport, repeats it if the server has not processed it, e.g. because the server is
-   * shutting down or has no free stream.
+   * Sends a request. Like Go's transport, sends the request again if the server has not processed it, e.g. because the
+   * server is shutting down or has no free stream.
    */
   async #sendWithRetries(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
     for (let attempt = 1; ; attempt += 1) {

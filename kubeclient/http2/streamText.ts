@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 interface StreamReadOptions {
   /** Called for each chunk before it is yielded. */
   readonly onChunk?: () => void;
-  /** Returns the error to throw for a stream that closed before its end. `error` is the stream's own error, if any. */
+  /** Returns the error to throw for a stream that closed prematurely. `error` is the stream's own error, if any. */
   readonly toError?: (error: Error | null) => unknown;
 }
 

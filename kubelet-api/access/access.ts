@@ -51,7 +51,7 @@ export interface AccessOptions {
   /** Returns the owner of a token that the node itself has issued. Undefined if the node issues no tokens. */
   readonly findTokenOwner?: FindTokenOwner;
   readonly observer?: AccessObserver | undefined;
-  /** Called with each error that is not merely the client's fault. The error messages contain no tokens. */
+  /** Called with each error that is not solely the client's fault. The error messages contain no tokens. */
   readonly onError: (source: 'authentication' | 'authorization', error: unknown) => void;
 }
 
@@ -89,8 +89,8 @@ export interface Access {
    */
   greet(socket: TlsConnection): void;
   /**
-   * Authenticates and authorizes a request. Removes all tokens from a request that is admitted. Rejects only if the
-   * client disconnects.
+   * Authenticates and authorizes a request. Removes all tokens from an admitted request. Rejects only if the client
+   * disconnects.
    */
   admit(admissionRequest: AdmissionRequest): Promise<Admission>;
   /** Returns the counts of token reviews and access reviews since the server started. */

@@ -113,7 +113,7 @@ function extractChain(peerCertificate: Partial<DetailedPeerCertificate>): X509Ce
     nextCertificate = nextCertificate.issuerCertificate
   ) {
     const { raw } = nextCertificate;
-    // Stop at a root certificate, because its issuer is the certificate itself.
+    // Stop at a self-signed root certificate, because it is its own issuer.
     if (chain.some((each) => each.raw.equals(raw))) break;
     if (chain.length >= MAX_CHAIN_LENGTH) throw new Error('the chain of its certificate is too long');
     chain.push(new X509Certificate(raw));

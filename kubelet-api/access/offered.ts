@@ -39,7 +39,8 @@ export function protocolToken(headers: IncomingHttpHeaders): string | undefined 
   if (encoded === undefined) return undefined;
   const token = decodeToken(encoded);
   if (token === '') return undefined;
-  // Refuse the request, because the server must select one of the offered subprotocols and must not select the token.
+  // Refuse a request that offers nothing but tokens, because the server must select one of the offered subprotocols and
+  // must not select a token.
   if (protocols.every(isTokenProtocol)) throw new BadOffer('no subprotocol is offered beside the token');
   return checkTokenLength(token);
 }

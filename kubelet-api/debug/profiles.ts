@@ -17,7 +17,7 @@ export interface ProfilesOptions {
 
 const PPROF_PATH = '/debug/pprof/';
 
-/** Prevents concurrent recordings, because recordings cost memory and CPU time. */
+/** Prevents concurrent recordings, because recordings use a lot of memory and CPU time. */
 interface RecordingLock {
   currentRecording?: string;
 }

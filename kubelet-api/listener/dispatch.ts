@@ -32,7 +32,7 @@ interface HttpVersion {
   readonly headersDistinct?: NodeJS.Dict<string[]>;
 }
 
-/** Resolves when the route has handled the request. Never rejects. */
+/** Dispatches a request to its route. Resolves when the route has handled the request. Never rejects. */
 export async function dispatch(options: DispatchOptions, incomingExchange: IncomingExchange): Promise<void> {
   const { response } = incomingExchange;
   try {

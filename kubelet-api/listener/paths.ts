@@ -15,8 +15,8 @@ export interface EnabledFeatures {
 
 interface PathRule {
   /**
-   * `exact` matches the path only, `tree` includes all subpaths, and `directory` also includes all subpaths but
-   * redirects the path itself to a trailing slash.
+   * `exact` matches only the path. `tree` also matches all subpaths. `directory` does the same, but redirects the path
+   * itself to a trailing slash.
    */
   readonly reach: 'exact' | 'tree' | 'directory';
   /** Allowed numbers of path segments below the path. Undefined allows any number. */
@@ -164,8 +164,8 @@ function listDisabledPaths({ debugging: isDebuggingEnabled, ...parts }: EnabledF
 }
 
 /**
- * Whether the client accepts JSON. A missing header means that everything is accepted (go-restful's `matchesAccept`,
- * which ignores `application/*`).
+ * Whether the client accepts JSON. A missing header means that the client accepts any type (go-restful's
+ * `matchesAccept`, which ignores `application/*`).
  */
 function acceptsJson(accept = '*/*'): boolean {
   const acceptedTypes = accept.split(',').map((each) => each.split(';', 1)[0]?.trim());

@@ -66,8 +66,8 @@ function formatSample(name: string, { suffix = '', labels, value, timestampMs }:
 }
 
 /**
- * Smallest number that is written with an exponent, as in Go. Numbers below `MAX_SMALL` are also written with an
- * exponent.
+ * Numbers of at least this value are written with an exponent, as in Go. Numbers below `MAX_SMALL` are also written
+ * with an exponent.
  */
 const MIN_LARGE = 1e6;
 const MAX_SMALL = 1e-4;

@@ -7,7 +7,7 @@ import type { ClaimState } from '../../kubernetes/claims/claimState.ts';
 import type { CpuSet } from '../../kubernetes/cpus/cpuSet.ts';
 import type { MemoryBlock } from '../../kubernetes/numaMemory/memoryAssignments.ts';
 
-/** A device on one NUMA node, or on none. */
+/** A device and the NUMA node that it is on, if any. */
 export interface ListedDevice {
   readonly resource: string;
   readonly id: string;
@@ -61,7 +61,8 @@ export function encodePods(pods: readonly PodResources[]): Buffer {
 }
 
 /**
- * Encodes an `AllocatableResourcesResponse` with the devices, the CPUs and the memory that containers may get exclusively.
+ * Encodes an `AllocatableResourcesResponse` with the devices, CPUs and memory that can be allocated exclusively to
+ * containers.
  */
 export function encodeAllocatable(
   devices: readonly ListedDevice[],

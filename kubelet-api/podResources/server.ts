@@ -182,7 +182,7 @@ const podResourcesWithoutSidecars = (
   })),
 });
 
-/** Returns the devices of a container, once for each of their NUMA nodes. */
+/** Returns the devices of a container. A device is repeated for each of its NUMA nodes. */
 const containerDevices = (pool: DevicePool | undefined, podUid: string, container: string): ListedDevice[] =>
   pool === undefined
     ? []
@@ -192,7 +192,7 @@ const containerDevices = (pool: DevicePool | undefined, podUid: string, containe
         ),
       );
 
-/** Returns the healthy devices, once for each of their NUMA nodes. */
+/** Returns the healthy devices. A device is repeated for each of its NUMA nodes. */
 const allocatableDevices = ({ resources }: Pick<DevicePool, 'resources'> = { resources: [] }): ListedDevice[] =>
   resources.flatMap((resource) => {
     const healthyIds = new Set(healthyDevices(resource));

@@ -36,8 +36,8 @@ export async function joinStreams(client: Duplex, runtime: Duplex, { clock, sign
   });
   runtime.once('end', () => client.once('finish', () => runtime.destroy()));
   client.once('close', () => {
-    // Deliver the data that the client has sent before closing the runtime's connection, which containerd would
-    // otherwise keep open for a minute.
+    // Before closing the runtime's connection, deliver the data that the client has sent. The connection must be
+    // closed, because containerd would otherwise keep it open for a minute.
     if (runtime.writableFinished) runtime.destroy();
     else runtime.end(() => runtime.destroy());
     closeTimeout.start();

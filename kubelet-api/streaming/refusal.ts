@@ -21,8 +21,8 @@ export const createErrorRefusal = (code: number, text: string): Refusal =>
   new Refusal(code, `${text}\n`, NOSNIFF_HEADERS);
 
 /**
- * Lifetime of the runtime's streaming URLs, in seconds. A client that the runtime refuses because of too many URLs can
- * retry after that time.
+ * Lifetime of the runtime's streaming URLs, in seconds. A client that the runtime refuses because there are too many
+ * URLs can retry after that time.
  */
 const URL_SECONDS = '60';
 

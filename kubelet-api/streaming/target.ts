@@ -1,6 +1,6 @@
 import { Refusal } from './refusal.ts';
 
-/** The pod and, for a container target, the container that the path of a request names. */
+/** The pod that a request's path names and, for a container target, the container. */
 export interface StreamTarget {
   readonly namespace: string;
   readonly pod: string;

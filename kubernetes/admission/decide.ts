@@ -40,8 +40,8 @@ export interface NodeUsage {
 export type Decision =
   | { readonly kind: 'admitted' }
   /**
-   * `isByLabels` is true if the node's labels are the only reason for the refusal, in which case changed labels could
-   * lift it.
+   * `isByLabels` is true if the node's labels are the only reason for the refusal, in which case a change of the labels
+   * could lift the refusal.
    */
   | ({ readonly kind: 'refused'; readonly isByLabels?: true } & Refusal)
   /**
@@ -67,8 +67,8 @@ export function decideAdmission(candidate: Candidate, { node, capacity, occupant
   const isByLabels =
     firstShortage === undefined && firstRefusal?.reason === 'NodeAffinity' && otherRefusals.every(isCheckedLast);
   if (firstRefusal) return { kind: 'refused', ...(isByLabels ? { isByLabels } : {}), ...firstRefusal };
-  // The kubelet checks this last, after it has preempted pods. Here no pod is preempted for a pod that is refused
-  // anyway.
+  // The kubelet checks for a shutdown last, after it has preempted pods. Here no pod is preempted for a pod that is
+  // refused anyway.
   if (node.isShuttingDown) return { kind: 'refused', ...SHUTDOWN_REFUSAL };
   return firstShortage === undefined ? { kind: 'admitted' } : decidePreemption(requests, missingResources, occupants);
 }

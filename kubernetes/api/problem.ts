@@ -30,7 +30,7 @@ export function formatValue(value: unknown): string {
 
 /**
  * Formats a value as JSON. Returns undefined if that is impossible, e.g. because the value contains a reference to
- * itself. Only a value from a program can contain such a reference, not one from a file.
+ * itself. Only a value created by code can contain such a reference. A value read from a file cannot.
  */
 function toJson(value: unknown): string | undefined {
   try {
@@ -106,8 +106,8 @@ const isHuge = (value: unknown): value is number | bigint =>
   (typeof value === 'bigint' || typeof value === 'number') && Math.abs(Number(value)) > Number.MAX_SAFE_INTEGER;
 
 /**
- * Whether the schema may accept a number. If it accepts only a string, e.g. for a label value that must be quoted, a
- * message about the size of the number would not help.
+ * Whether the schema may accept a number. If the schema accepts only strings, e.g. for a label value that must be
+ * quoted, a message about the size of the number would not help.
  */
 const mayAcceptNumber = (issue: z.core.$ZodIssue): boolean =>
   issue.code !== 'invalid_type' || issue.expected === 'number' || issue.expected === 'int';

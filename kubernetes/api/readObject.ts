@@ -1,6 +1,6 @@
 /**
- * Reads objects from manifests and from API servers. Describes mistakes in the words of the node, whereas the test API
- * server, which uses the same decoder, describes them in those of Go.
+ * Reads objects from manifests and from API servers. Describes problems in the node's own wording. The test API server
+ * uses the same decoder but describes problems in Go's wording.
  */
 import type * as z from 'zod/mini';
 import { runAllSteps } from '../../base/async/steps.ts';
@@ -24,7 +24,7 @@ export interface KindRules {
   readonly unknownError?: (path: readonly PropertyKey[], owner: unknown, keys: readonly string[]) => string | undefined;
   /** Whether the value at a path is secret, in which case no message may quote it. */
   readonly isSecret?: (path: readonly PropertyKey[]) => boolean;
-  /** Returns an addition to the message about a value of a wrong type. */
+  /** Returns an addition to the message about a value of the wrong type. */
   readonly mismatchHint?: (mismatch: Mismatch) => string;
 }
 
@@ -35,9 +35,9 @@ export interface KindRules {
 const MAX_HINTS = 20;
 
 /**
- * Reads a decoded value as an object of a schema. Unknown fields are removed with a warning unless `unknownError`
- * returns an error for them. A value of a wrong type is a problem, in which case unknown fields are reported as
- * problems, too.
+ * Reads a decoded value as an object that a schema describes. Unknown fields are removed with a warning unless
+ * `unknownError` returns an error for them. A value of the wrong type is a problem, in which case unknown fields are
+ * reported as problems, too.
  */
 export const readObject = <Schema extends z.ZodMiniObject>(
   schema: Schema,
@@ -57,7 +57,7 @@ export function* readObjectInSteps<Schema extends z.ZodMiniObject>(
   const decoded = decodeValue(value, goTypeOf(schema));
   const { warnings, errors } = unknownFieldProblems(decoded.unknownFields, rules);
   if (decoded.mismatches.length + errors.length === 0) {
-    // Safe cast, because the type that was decoded is that of the schema.
+    // Safe cast, because the value was decoded as the schema's type.
     return { object: decoded.value as z.output<Schema>, warnings };
   }
   const mismatchProblems = decoded.mismatches.map((mismatch) => mismatchProblem(mismatch, value, rules));
@@ -71,7 +71,7 @@ function mismatchProblem(mismatch: Mismatch, input: unknown, { isSecret, mismatc
   return { ...problem, message: problem.message + (mismatchHint?.(mismatch) ?? '') };
 }
 
-/** Divides the problems of unknown fields into warnings and errors. */
+/** Divides the problems with unknown fields into warnings and errors. */
 function unknownFieldProblems(unknownFields: readonly UnknownField[], { unknownError }: KindRules) {
   const warnings: Problem[] = [];
   const errors: Problem[] = [];

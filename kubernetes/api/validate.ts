@@ -42,9 +42,10 @@ const MAX_DEADLINE_SECONDS = 2 ** 31 - 1;
 
 /**
  * Returns the problems that prevent a node from running a pod. Defaults must already have been applied. A static pod is
- * checked like a new pod at an API server, because the server must accept its mirror pod. In addition, it must not
- * refer to API objects, except to those that it can run without (`isLenient`) or that its source provides and the
- * caller checks (`acceptsObjects`). For a pod from an API server, only the fields that the node relies on are checked.
+ * checked like a new pod at an API server, because the server must accept its mirror pod. In addition, a static pod
+ * must not refer to API objects, except to objects that it can run without (`isLenient`) and objects that its source
+ * provides and the caller checks (`acceptsObjects`). For a pod from an API server, only the fields that the node relies
+ * on are checked.
  */
 export function validatePod(
   pod: Pod,
@@ -123,7 +124,7 @@ interface SpecCheck {
 const nodeCheck = (check: SpecCheck['check']): SpecCheck => ({ isNodeCheck: true, check });
 const clusterCheck = (check: SpecCheck['check']): SpecCheck => ({ isNodeCheck: false, check });
 
-/** Checks in the order of `ValidatePodSpec`, to run after the checks of volumes and containers. */
+/** Checks in the order of `ValidatePodSpec`. They run after the checks of volumes and containers. */
 const SPEC_CHECKS: readonly SpecCheck[] = [
   nodeCheck(validateHostNetwork),
   nodeCheck(({ restartPolicy }) =>

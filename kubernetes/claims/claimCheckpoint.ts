@@ -32,8 +32,8 @@ const checkpointSchema = z.object({ Data: z.string(), Checksum: z.number() });
 const dataSchema = z.looseObject({ ClaimInfoStateList: z.optional(z.nullable(z.array(claimSchema))) });
 
 /**
- * Parses a checkpoint. It does not record whether the claims are prepared. Throws an error with the kubelet's message
- * if the file is damaged.
+ * Parses a checkpoint. A checkpoint does not record whether the claims are prepared. Throws an error with the kubelet's
+ * message if the file is damaged.
  */
 export function parseClaimCheckpoint(text: string): ClaimState[] {
   const { Data: data, Checksum: checksum } = checkpointSchema.parse(JSON.parse(text));

@@ -1,4 +1,6 @@
-/** Defines what the node records about a ResourceClaim that it prepares (`pkg/kubelet/cm/dra/state/state.go`). */
+/**
+ * Defines the state that the node records for a ResourceClaim that it prepares (`pkg/kubelet/cm/dra/state/state.go`).
+ */
 
 export type DeviceHealthStatus = 'Healthy' | 'Unhealthy' | 'Unknown';
 
@@ -6,7 +8,7 @@ export type DeviceHealthStatus = 'Healthy' | 'Unhealthy' | 'Unknown';
 export interface ClaimDevice {
   readonly poolName: string;
   readonly deviceName: string;
-  /** ID of the share of a device that several claims use. Undefined if the claim has the whole device. */
+  /** ID of this claim's share of a device that several claims share. Undefined if the claim has the whole device. */
   readonly shareId?: string | undefined;
   /** The requests of the claim that the device fulfils. Empty if it fulfils all of them. */
   readonly requestNames: readonly string[];

@@ -51,7 +51,7 @@ export function containerCdiIds(
     const devices = claim.drivers.flatMap((driver) => driver.devices);
     return devices.filter((device) => isOfRequest(device, request)).flatMap(({ cdiIds }) => cdiIds);
   });
-  // Two requests may be fulfilled by the same device, which the runtime must add only once.
+  // Remove duplicates, because two requests may be fulfilled by the same device, which the runtime must add only once.
   return [...new Set(ids)];
 }
 
@@ -93,7 +93,7 @@ export function claimResourceStatuses(
     const claimName = resolvedName(pod, name);
     const claim = claims.find((each) => each.name === claimName);
     if (claim === undefined) return [];
-    // A device refers to a request of the claim, but not to a subrequest.
+    // A device refers to a request of the claim, not to a subrequest, so compare only the part before the slash.
     const [baseRequest = ''] = request.split('/');
     const healths = claim.drivers.flatMap((driver) =>
       driver.devices

@@ -5,7 +5,7 @@
 import * as z from 'zod/mini';
 import type { DeviceHealthStatus } from './claimState.ts';
 
-/** Time after which a report is outdated, unless the driver specifies one. */
+/** Time in milliseconds after which a report is outdated, unless the driver specifies a different time. */
 export const DEFAULT_HEALTH_TIMEOUT_MS = 30_000;
 const NANOSECONDS_PER_MS = 1_000_000;
 
@@ -45,7 +45,7 @@ export function parseHealthCheckpoint(text: string): DeviceHealthRecord[] {
         status: device.Health === 'Healthy' || device.Health === 'Unhealthy' ? device.Health : 'Unknown',
         message: device.Message,
         updatedAt,
-        // Zero in files of versions that knew no other timeout.
+        // The timeout is 0 in files written by versions that supported only the default timeout.
         timeoutMs: device.HealthCheckTimeout / NANOSECONDS_PER_MS || DEFAULT_HEALTH_TIMEOUT_MS,
       };
     }),

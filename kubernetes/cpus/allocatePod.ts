@@ -38,7 +38,7 @@ export interface ResourceManagers {
   readonly memoryPolicy?: MemoryPolicy | undefined;
 }
 
-/** The resources that containers have, for each policy. */
+/** The resources that are assigned to containers under each policy. */
 export interface ResourceAssignments {
   readonly cpus?: CpuAssignments | undefined;
   readonly memory?: MemoryAssignments | undefined;
@@ -154,8 +154,8 @@ export function allocatePod(
 
 /**
  * Returns the NUMA nodes for a container of an admitted pod that needs devices again, or undefined if any node is as
- * good as another. The CPUs and memory that the pod has yield the same hints as at its admission. The policy does not
- * refuse the container, because its pod has been admitted.
+ * good as another. The CPUs and memory assigned to the pod yield the same hints as at its admission. The policy does
+ * not refuse the container, because its pod has been admitted.
  */
 export function numaNodesOfAdmitted(
   managers: ResourceManagers,

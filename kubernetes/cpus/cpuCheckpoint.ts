@@ -25,7 +25,7 @@ type Checkpoint = z.infer<typeof checkpointSchema>;
  */
 export function parseCpuCheckpoint(text: string, policyName: CpuPolicyName): CpuAssignments {
   const checkpoint = checkpointSchema.parse(withLowerCaseKeys(JSON.parse(text)));
-  // The kubelet accepts files without a checksum, because old versions wrote none.
+  // Ignore a missing checksum, as the kubelet does, because old versions wrote none.
   if (checkpoint.checksum !== 0 && checkpoint.checksum !== checksumOf(checkpoint))
     throw new Error('checkpoint is corrupted');
   if (checkpoint.policyname !== policyName) {

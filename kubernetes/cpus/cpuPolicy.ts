@@ -221,7 +221,7 @@ export const allocationRefusal = (problem: string): CpuRefusal => ({
   message: `Allocate failed due to ${problem}, which is unexpected`,
 });
 
-/** Returns the refusal of a container that would share a core, if the option full-pcpus-only forbids it. */
+/** Returns the refusal of a container that would share a core although the option full-pcpus-only forbids sharing. */
 function smtRefusal(policy: CpuPolicy, assignments: CpuAssignments, count: number): CpuRefusal | undefined {
   const { topology, options, reserved } = policy;
   if (!options.fullPcpusOnly) return undefined;
@@ -285,7 +285,7 @@ export function releaseCpus(
   const releasedAssignments = assignments.exclusive.filter(isReleased);
   if (releasedAssignments.length === 0) return assignments;
   const exclusive = assignments.exclusive.filter((each) => !isReleased(each));
-  // Containers of a pod may share CPUs, because init containers have completed when the others start.
+  // Containers of a pod may have the same CPUs, because init containers have completed when the others start.
   const freeCpus = without(
     unionOf(...releasedAssignments.map(({ cpus }) => cpus)),
     cpuSetOf(exclusive.flatMap(({ cpus }) => cpus)),

@@ -22,14 +22,14 @@ export interface CpuChoice {
   readonly prefersUncoreCaches: boolean;
 }
 
-/** The chosen CPUs, or the reason why there are not enough. */
+/** The chosen CPUs, or the reason why there are not enough CPUs. */
 export type TakenCpus = { readonly cpus: CpuSet } | { readonly problem: string };
 
 const notEnoughCpus = (count: number, available: CpuSet): TakenCpus => ({
   problem: `not enough cpus available to satisfy request: requested=${count}, available=${available.length}`,
 });
 
-/** Collects CPUs from the free ones until it has the requested number. */
+/** Collects free CPUs until the requested number is reached. */
 class CpuCollector {
   readonly #topology: CpuTopology;
   readonly #choice: CpuChoice;

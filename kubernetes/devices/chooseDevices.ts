@@ -68,7 +68,7 @@ export function chooseDevices(request: DeviceRequest): DeviceChoice {
     : { devices };
 }
 
-/** Returns the kubelet's message about a resource of which no device can be allocated. */
+/** Returns the kubelet's message about a resource none of whose devices can be allocated. */
 export function unusableResource(resource: DeviceResource | undefined, resourceName: string): string | undefined {
   if (resource === undefined) return `cannot allocate unregistered device ${resourceName}`;
   return healthyDevices(resource).length === 0

@@ -27,7 +27,7 @@ import {
 export interface DevicePool {
   readonly resources: readonly DeviceResource[];
   readonly allocations: readonly DeviceAllocation[];
-  /** Resources whose plugins are gone for good, with the health that their devices had last. */
+  /** Resources whose plugins have been removed permanently, with the last known health of their devices. */
   readonly formerResources?: readonly DeviceResource[] | undefined;
 }
 
@@ -90,8 +90,8 @@ export class PodDeviceAllocator {
   ): ResourceHints {
     const resource = findResource(this.#pool.resources, resourceName);
     if (resource === undefined) return undefined;
-    // Count a device once if several containers of the pod have it. They may, because init containers complete before
-    // the other containers start.
+    // Count a device once if it is allocated to several containers of the pod. This is possible, because init
+    // containers complete before the other containers start.
     const existing = new Set(
       allocationsOf(this.#pool, this.#pod.metadata.uid, container)
         .filter((each) => each.resource === resourceName)
@@ -156,7 +156,7 @@ export function reserveDevices(pool: DevicePool, pod: Pod): PodReservation {
 /**
  * Reserves devices again for one container of an admitted pod, e.g. because the device checkpoint did not contain them
  * (`GetDeviceRunContainerOptions`). As at admission, the container can reuse the devices of earlier init containers.
- * `chooseNumaNodes` is called once the allocator has recorded these, because they affect the hints.
+ * `chooseNumaNodes` is called once the allocator has recorded the reusable devices, because they affect the hints.
  */
 export function reserveAgain(
   allocator: PodDeviceAllocator,
@@ -244,7 +244,8 @@ export function withPreferredDevices(
   const ownIds = reservation.devices.filter((id) => !reusable.includes(id));
   const inUse = new Set([...devicesInUse(pool, resourceName)].filter((id) => !ownIds.includes(id)));
   const choice = chooseDevices({ resource, resourceName, count, inUse, reusable, numaNodes, preferred });
-  // The resource has become unhealthy since. The allocation decides whether the reserved devices can be used.
+  // The resource has become unhealthy since the reservation. The allocation decides whether the reserved devices can be
+  // used.
   if (resource === undefined || 'problem' in choice) return { pool, devices: reservation.devices };
   const replacements = replacedDevices(reservation.devices, choice.devices);
   const replaceIn = (allocation: DeviceAllocation): DeviceAllocation => {
@@ -283,7 +284,7 @@ export function withChosenDevices(
   });
 }
 
-/** Pairs each device that is only in `former` with a device that is only in `next`, and vice versa. */
+/** Maps each device that is only in `former` to a device that is only in `next`, and vice versa. */
 function replacedDevices(former: readonly string[], next: readonly string[]): ReadonlyMap<string, string> {
   const added = next.filter((id) => !former.includes(id));
   const removed = former.filter((id) => !next.includes(id));

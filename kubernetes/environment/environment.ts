@@ -19,8 +19,8 @@ export interface EnvLookups {
 }
 
 /**
- * A variable before expansion. `field` is the path of a literal value. Undefined for all other values, which are not
- * expanded. `isVolatile` is set if the value can change although neither the pod nor an object changes.
+ * A variable before expansion. `field` is the path of a literal value, and is undefined for all other values, which are
+ * not expanded. `isVolatile` is set if the value can change although neither the pod nor an object changes.
  */
 interface UnexpandedVariable {
   readonly name: string;
@@ -130,7 +130,7 @@ function expandedBytes(text: string, sizeOf: (name: string) => number | undefine
 /**
  * Expands several strings, e.g. the words of a command. If the result would exceed the maximum message size of a
  * runtime, throws `CreateContainerConfigError` before expanding anything. `field` is the path of the list, e.g. `args`.
- * `isPermanent` says whether that failure is permanent.
+ * `isPermanent` determines whether that failure is permanent.
  */
 export function expandAll(
   texts: readonly string[],
@@ -154,7 +154,7 @@ export function expandAll(
   return texts.map((text) => expandReferences(text, (name) => values.get(name)));
 }
 
-/** Whether any of a container's variables come from files in a volume, whose values may change at any time. */
+/** Whether any of a container's variables come from files in a volume. Such values may change at any time. */
 export const usesEnvFiles = ({ env = [] }: Pick<Container, 'env'>): boolean =>
   env.some(({ valueFrom }) => valueFrom?.fileKeyRef !== undefined);
 

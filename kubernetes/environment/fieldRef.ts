@@ -67,7 +67,7 @@ export function resourceValue(
   const [, kind, resource] = /^(limits|requests)\.(.+)$/.exec(field) ?? [];
   if (resource === undefined) return undefined;
   const ownAmount = parseNanos(lookUp(container.resources?.[kind === 'limits' ? 'limits' : 'requests'], resource));
-  // Like the kubelet, do not apply defaults if the reference names a container other than a regular one.
+  // Like the kubelet, apply no defaults if the reference names a container that is not a regular container.
   const isDefaulted = !containerName || spec.containers.some((each) => each === container);
   const hasDefault = kind === 'limits' && isDefaulted && DEFAULTED_LIMITS.includes(resource);
   const amount = ownAmount || !hasDefault ? ownAmount : defaultLimit(spec, resource, allocatable);

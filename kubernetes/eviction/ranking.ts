@@ -18,8 +18,8 @@ export interface RankedPod {
   /** Used amount of the signal's resource. */
   readonly used: number;
   /**
-   * Requested amount. Only the usage beyond this amount affects the rank. As in the kubelet, when inodes are scarce,
-   * the number of used inodes is compared with the requested ephemeral storage.
+   * Requested amount. Only the usage beyond this amount affects the rank. As in the kubelet, the number of used inodes
+   * is compared with the requested ephemeral storage when inodes are scarce.
    */
   readonly requested: number;
   /** Whether the pod uses more of the resource than it requests. */
@@ -86,7 +86,7 @@ const isLocalVolume = ({ emptyDir, configMap, hostPath }: Volume): boolean =>
 
 type Comparison = (first: RankedPod, second: RankedPod) => number;
 
-/** Ranks pods with unknown usage first. */
+/** Compares pods so that those with unknown usage are ranked first. */
 const compareByMissingUsage: Comparison = (first, second) =>
   Number(second.usage === undefined) - Number(first.usage === undefined);
 

@@ -1,4 +1,4 @@
-/** Eviction signals, i.e. the quantities of a node that can run low (`pkg/kubelet/eviction/api/types.go`). */
+/** Eviction signals, i.e. the resources of a node that can run low (`pkg/kubelet/eviction/api/types.go`). */
 
 export const SIGNALS = [
   'memory.available',

@@ -9,7 +9,7 @@ import type { EventMessage } from '../events/recordedEvent.ts';
 export interface ImageGarbagePolicy {
   /** Usage of the image filesystem, in percent, at which the node starts to remove images. */
   readonly highThresholdPercent: number;
-  /** Usage of the image filesystem, in percent, down to which the node removes images. */
+  /** Usage of the image filesystem, in percent, that the node tries to reach by removing images. */
   readonly lowThresholdPercent: number;
   /** Time for which an image is retained after its first detection, no matter how full the filesystem is. */
   readonly minAgeMs: number;
@@ -25,7 +25,10 @@ export const defaultImageGarbagePolicy: ImageGarbagePolicy = {
   maxAgeMs: 0,
 };
 
-/** Whether neither disk usage nor age causes the node to remove images. Evictions remove unused images even then. */
+/**
+ * Whether image garbage collection is off, i.e. neither disk usage nor age causes the node to remove images. Evictions
+ * still remove unused images.
+ */
 export const isImageGarbageOff = ({ highThresholdPercent, maxAgeMs }: ImageGarbagePolicy): boolean =>
   highThresholdPercent === 100 && maxAgeMs === 0;
 
@@ -92,7 +95,7 @@ export const isExpired = (
   { now, startedAt }: { readonly now: number; readonly startedAt: number },
 ): boolean => maxAgeMs > 0 && now - startedAt > maxAgeMs && now - lastUse(image) > maxAgeMs;
 
-/** Whether an image has reached the minimum age. A younger one may just have been pulled for a container. */
+/** Whether an image has reached the minimum age. A younger image may have just been pulled for a container. */
 export const hasMinimumAge = (
   { firstDetectedAt }: ImageRecord,
   { minAgeMs }: ImageGarbagePolicy,

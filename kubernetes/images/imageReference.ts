@@ -40,8 +40,8 @@ export function withDefaultTag(text: string, { tag, digest }: ImageReference): s
 }
 
 /**
- * Returns the name under which a runtime lists an image that a spec names, e.g. `docker.io/library/busybox:latest`.
- * Undefined for an invalid name.
+ * Returns the name under which the runtime lists an image, e.g. `docker.io/library/busybox:latest`, given its name in a
+ * spec. Returns undefined for an invalid name.
  */
 export function listedName(text: string): string | undefined {
   const reference = parseImageReference(text);

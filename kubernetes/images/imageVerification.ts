@@ -1,6 +1,5 @@
 /**
- * Determines which images on the node a pod may use only if it proves its access
- * (`imagePullCredentialsVerificationPolicy`).
+ * Determines for which images on the node a pod must prove its access (`imagePullCredentialsVerificationPolicy`).
  */
 
 export const VERIFICATION_POLICIES = [
@@ -12,7 +11,10 @@ export const VERIFICATION_POLICIES = [
 
 export interface ImageVerification {
   readonly policy: (typeof VERIFICATION_POLICIES)[number];
-  /** Images that require no proof of access, without tag or digest. An entry that ends in `/*` matches by prefix. */
+  /**
+   * Names of images that require no proof of access. The names have no tag or digest. An entry that ends in `/*`
+   * matches by prefix.
+   */
   readonly allowlist: readonly string[];
 }
 
@@ -30,7 +32,7 @@ export function needsProof(image: string, isPulledByNode: boolean, { policy, all
   return !allowlist.some((each) => (each.endsWith('/*') ? name.startsWith(each.slice(0, -1)) : name === each));
 }
 
-/** Returns the image name from the spec without tag and digest. */
+/** Returns an image name from a spec, without its tag and digest. */
 export function withoutTagAndDigest(image: string): string {
   const [name = ''] = image.split('@', 1);
   const slashIndex = name.lastIndexOf('/');

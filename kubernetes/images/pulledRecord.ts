@@ -51,7 +51,7 @@ export type PullCredentials = z.output<typeof credentialsSchema>;
 export interface PulledRecord {
   /** The image's reference in the runtime. */
   readonly imageRef: string;
-  /** Pull credentials by image name, i.e. the name in specs without tag and digest. */
+  /** Pull credentials by image name, i.e. the name as in specs, but without tag and digest. */
   readonly credentialsByImage: Readonly<Record<string, PullCredentials>>;
 }
 
@@ -120,7 +120,7 @@ export function findProof(
     if (sameHashSecrets.length > 0) {
       return { learned: sameHashSecrets.some((each) => isSameAccount(each, podSecret)) ? undefined : addedCredentials };
     }
-    // Require a pull, like the kubelet, if the record is full, because the changed credential cannot be added to it.
+    // Like the kubelet, require a pull if the record is full, because the changed credential cannot be added to it.
     if (!isRecordFull && secrets.some((each) => isSameAccount(each, podSecret))) return { learned: addedCredentials };
   }
   const podAccount = podCredentials.find(({ source }) => source?.kind === 'serviceAccount')?.source;
@@ -162,9 +162,9 @@ function mergeCredentials(previous: PullCredentials, added: PullCredentials): Pu
 }
 
 /**
- * Merges two lists, sorted and without duplicates. Entries in `added` replace those in `previous`. Beyond the maximum,
- * the first entries in `previous` are dropped. Pods that rely on a dropped entry must pull the image again, which takes
- * time but does not expose the image.
+ * Merges two lists, sorted and without duplicates. Entries in `added` replace those in `previous`. If the result
+ * exceeds the maximum, the first entries in `previous` are dropped. Pods that rely on a dropped entry must pull the
+ * image again, which takes time but does not expose the image.
  */
 function mergeSorted<T extends Account | Secret>(previous: readonly T[], added: readonly T[]): T[] {
   const unreplacedEntries = previous.filter((each) => !added.some((newer) => isSameAccount(each, newer)));

@@ -1,6 +1,6 @@
 /**
- * Selects the dead containers and old sandboxes of a node that are to be removed. The most recent dead instances of
- * each container are retained for their logs.
+ * Selects the dead containers and old sandboxes to remove from a node. The most recent dead instances of each container
+ * are retained for their logs.
  */
 import { type ContainerRun, containerRunOf, type ObservedContainer, type ObservedPod } from './observed.ts';
 
@@ -32,16 +32,16 @@ interface DeadInstances {
 }
 
 /**
- * Returns the dead containers that are to be removed from pods that remain on the node (`evictContainers` in
- * `pkg/kubelet/kuberuntime/kuberuntime_gc.go`). `now` is in milliseconds since the epoch. Without it, every container
- * is considered old enough.
+ * Returns the dead containers to remove from pods that remain on the node (`evictContainers` in
+ * `pkg/kubelet/kuberuntime/kuberuntime_gc.go`). `now` is in milliseconds since the epoch. If `now` is undefined, every
+ * container is considered old enough.
  */
 export const deadContainers = (pods: readonly ObservedPod[], policy: GarbagePolicy, now = Infinity): DeadContainer[] =>
   withoutRetained(oldInstances(pods, deadInstances, policy, now), policy);
 
 /**
- * Returns the dead containers that are to be removed if the disk is full (`DeleteAllUnusedContainers`): those that the
- * policy does not retain, and all containers of terminated pods that have not been deleted yet.
+ * Returns the dead containers to remove if the disk is full (`DeleteAllUnusedContainers`): those that the policy does
+ * not retain, and all containers of terminated pods that have not been deleted yet.
  */
 export function unusedContainers(
   pods: readonly ObservedPod[],

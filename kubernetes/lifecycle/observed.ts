@@ -13,11 +13,13 @@ export interface ObservedSandbox {
   readonly state: 'ready' | 'notReady';
   readonly createdAt: number;
   /**
-   * Mark of the agent that created the sandbox. The mark consists of the agent's root directory and node name.
+   * Mark that identifies the agent that created the sandbox. It consists of the agent's root directory and node name.
    * Undefined if other software created the sandbox.
    */
   readonly owner?: string;
-  /** Addresses of the pod, starting with the primary one. Only a status call returns them, not a list. */
+  /**
+   * Addresses of the pod, starting with the primary one. They are returned only by a status call, not by a list call.
+   */
   readonly ips?: readonly string[];
   readonly hostNetwork?: boolean;
 }
@@ -114,7 +116,10 @@ export interface ObservedPod {
   readonly foreignSandboxes?: readonly ObservedSandbox[];
 }
 
-/** Explains that a sandbox belongs to a different agent. The agent's mark consists of its root directory and node. */
+/**
+ * Returns a message that a sandbox belongs to a different agent. The agent's mark consists of its root directory and
+ * node.
+ */
 export function foreignSandboxReason(owner: string): string {
   const separator = owner.lastIndexOf('@');
   const agent =

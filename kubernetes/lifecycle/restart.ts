@@ -22,7 +22,7 @@ export interface RestartInput {
 export const hasFailed = (role: ContainerRole, { exitCode, reason }: { exitCode?: number; reason?: string }): boolean =>
   exitCode !== 0 || (role === 'init' && hasRunReason(reason, 'OOMKilled'));
 
-/** Whether to start a container that is not running, for the first time or again (C5). */
+/** Whether to start or restart a container that is not running (C5). */
 export function shouldRestart({ pod, container, role, run, isPodTerminating }: RestartInput): boolean {
   if (isPodTerminating) return false;
   if (run === undefined) return true;

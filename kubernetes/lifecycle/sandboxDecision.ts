@@ -7,7 +7,7 @@ export interface SandboxDecisionInput {
    * The pod's sandboxes and containers in the runtime, sorted from newest to oldest. Undefined if the runtime has none.
    */
   readonly observed?: Pick<ObservedPod, 'sandboxes' | 'containers'>;
-  /** Whether any regular container of the pod must run for the first time or again. */
+  /** Whether any regular container of the pod must be started or restarted. */
   readonly hasContainersToStart: boolean;
   /** Whether an exit requires all containers to restart (C5), including those that normally run only once. */
   readonly restartsAll?: boolean;
@@ -29,8 +29,8 @@ export function sandboxDecision(input: SandboxDecisionInput): SandboxDecision {
   const newestSandbox = sandboxes.reduce<ObservedSandbox | undefined>(newerSandbox, undefined);
   const defect = findDefect(pod, sandboxes, newestSandbox);
   if (defect === undefined) return 'keep';
-  // Like the kubelet, count a container that was only created as having run. Without a sandbox, count only a container
-  // that has actually run.
+  // Like the kubelet, treat a container that was created but not started as having run. Without a sandbox, count only a
+  // container that has actually run.
   const hasRun = containers.some(({ state }) => newestSandbox !== undefined || state !== 'created');
   const isCompleted = (pod.spec.restartPolicy === 'Never' && hasRun) || !hasContainersToStart;
   if (isCompleted && !mustRestartAll) return 'none';

@@ -83,7 +83,7 @@ export interface NodeState {
 }
 
 /**
- * Returns the Node as the kubelet would register it. Its UID is its name, because events refer to nodes by name in the
+ * Returns the Node as the kubelet would register it. Its UID is its name, because events contain the node's name in the
  * UID field.
  */
 export function nodeObject(state: NodeState): NodeObject {

@@ -55,7 +55,7 @@ export const nodeStatusPatch = (serverStatus: JsonFields, node: NodeObject): Jso
   patchBetween(serverStatus, desiredStatus(serverStatus, node));
 
 /**
- * Returns the patch of a Node's status without the conditions in which only the heartbeat time differs. Returns
+ * Returns the patch of a Node's status without the conditions whose only difference is the heartbeat time. Returns
  * undefined if the server does not need an immediate update.
  */
 export function nodeStatusChange(serverStatus: JsonFields, node: NodeObject): JsonFields | undefined {

@@ -92,7 +92,7 @@ export function registrationPatch(
 
 /**
  * Returns the resources to correct in the status. A huge page size that the host no longer has is removed, and an
- * extended resource that no plugin provides any longer is set to 0.
+ * extended resource that is no longer provided by any plugin is set to 0.
  */
 function resourceFixes({ status }: NodeObject, serverStatus: JsonFields): JsonFields {
   const changedLists = (['capacity', 'allocatable'] as const).map((list) => {

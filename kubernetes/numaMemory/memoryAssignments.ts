@@ -68,7 +68,7 @@ export interface MemoryReservation {
 
 /** The kubelet's static policy for memory. */
 export interface MemoryPolicy {
-  /** The NUMA nodes of the host as they are without any containers. */
+  /** The state of the host's NUMA nodes without any containers. */
   readonly nodes: readonly MemoryNode[];
 }
 
@@ -85,7 +85,10 @@ export function createMemoryPolicy(
   return { nodes: nodes.map((node) => initialNode(node, reservations)) };
 }
 
-/** Returns a node without containers. Huge pages are not available as memory (`getDefaultMachineState`). */
+/**
+ * Returns the state of a NUMA node without containers. Huge pages are not available as memory
+ * (`getDefaultMachineState`).
+ */
 function initialNode(
   { id, memoryBytes, hugePages }: NumaNodeMemory,
   reservations: readonly MemoryReservation[],
@@ -129,8 +132,8 @@ export const allocatableMemory = ({ nodes }: MemoryPolicy): MemoryBlock[] =>
   );
 
 /**
- * Takes memory for a block from the free memory of its nodes, in their order (`updateMachineState`). `bytes` is less
- * than the size of the block if the block reuses memory of earlier containers.
+ * Takes memory for a block from the free memory of its nodes, in the order of the nodes (`updateMachineState`). `bytes`
+ * is less than the size of the block if the block reuses memory of earlier containers.
  */
 export function withBlock(
   nodes: readonly MemoryNode[],
@@ -177,7 +180,7 @@ function updateNodes(
 
 /**
  * Returns the kubelet's message about persisted assignments that contradict the policy or the host (`validateState`).
- * Returns undefined if they do not.
+ * Returns undefined if there is no contradiction.
  */
 export function memoryProblem(policy: MemoryPolicy, { nodes, containers }: MemoryAssignments): string | undefined {
   if (nodes.length === 0) {
@@ -222,8 +225,8 @@ export function withPresentSizes(policy: MemoryPolicy, assignments: MemoryAssign
 }
 
 /**
- * Returns a node of the policy with its persisted memory size. Returns it unchanged if the sizes differ by more than
- * `MAX_DRIFT_BYTES`.
+ * Returns a node of the policy with its persisted memory size. Returns the node unchanged if the sizes differ by more
+ * than `MAX_DRIFT_BYTES`.
  */
 function withSizeOf(node: MemoryNode, storedNodes: readonly MemoryNode[]): MemoryNode {
   const stored = storedNodes.find(({ id }) => id === node.id);

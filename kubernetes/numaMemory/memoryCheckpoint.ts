@@ -40,7 +40,7 @@ type Checkpoint = z.infer<typeof checkpointSchema>;
  */
 export function parseMemoryCheckpoint(text: string, policyName: MemoryPolicyName): MemoryAssignments {
   const checkpoint = checkpointSchema.parse(JSON.parse(text));
-  // The kubelet accepts files without a checksum, because old versions wrote none.
+  // Ignore a missing checksum, as the kubelet does, because old versions wrote none.
   if (checkpoint.checksum !== 0 && checkpoint.checksum !== checksumOf(checkpoint))
     throw new Error('checkpoint is corrupted');
   if (checkpoint.policyName !== policyName) {

@@ -24,7 +24,7 @@ import {
   withoutBlock,
 } from './memoryAssignments.ts';
 
-/** Bytes that a container requests of each kind of memory. */
+/** Number of bytes that a container requests for each kind of memory. */
 type MemoryRequests = readonly { readonly resource: string; readonly bytes: number }[];
 
 /** The hints for each kind of memory, which are the same for all kinds. Empty if the container has no preference. */
@@ -101,7 +101,10 @@ export function podMemoryHints(assignments: MemoryAssignments, pod: Pod): Memory
   return hintsPerResource(requests, memoryHints(assignments.nodes, requests, []));
 }
 
-/** Repeats the hints for each kind of memory. No hints mean that there is no preference, as in the kubelet. */
+/**
+ * Repeats the hints for each kind of memory. An empty list of hints means that there is no preference, as in the
+ * kubelet.
+ */
 const hintsPerResource = (requests: MemoryRequests, hints: readonly TopologyHint[]): MemoryHints =>
   hints.length === 0 ? [] : requests.map(() => hints);
 
@@ -147,7 +150,7 @@ const sumOf = (nodes: readonly MemoryNode[], resource: string, amount: 'allocata
   nodes.reduce((sum, node) => sum + (tableOf(node, resource)?.[amount] ?? 0), 0);
 
 /**
- * Whether any of the nodes already has blocks that do not span exactly the nodes `ids`
+ * Whether any of the nodes already has blocks that span a set of nodes other than `ids`
  * (`isAffinityViolatingNUMAAllocations`).
  */
 export const isInUseOtherwise = (members: readonly MemoryNode[], ids: CpuSet): boolean =>
@@ -164,15 +167,15 @@ type MemoryRefusal = Pick<Refusal, 'reason' | 'message'>;
 export type MemoryResult =
   | {
       readonly assignments: MemoryAssignments;
-      /** The memory of the container. Undefined if it has none of its own. */
+      /** The memory of the container. Undefined if it has no exclusive memory. */
       readonly blocks?: readonly MemoryBlock[];
     }
   | { readonly refusal: MemoryRefusal };
 
 /**
  * Assigns memory to a container. A container that already has memory retains it. `hint` contains the nodes that the
- * topology manager has chosen, and `reusable` the memory of earlier containers of the pod that do not run at the same
- * time.
+ * topology manager has chosen. `reusable` contains the memory of earlier containers of the pod that do not run at the
+ * same time.
  */
 export function assignMemory(
   assignments: MemoryAssignments,

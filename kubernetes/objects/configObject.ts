@@ -81,7 +81,7 @@ export type ConfigResult =
   | { readonly config: ParsedConfig; readonly warnings: readonly Problem[] }
   | { readonly problems: readonly Problem[] };
 
-/** Rules for reading objects of each kind. All values of a Secret are confidential, even those of a wrong type. */
+/** Rules for reading objects of each kind. All values of a Secret are confidential, even those of the wrong type. */
 const KIND_RULES: Readonly<Record<ConfigKind, KindRules>> = {
   ConfigMap: {},
   Secret: {
@@ -190,8 +190,8 @@ function isJsonObject(text: string): boolean {
 }
 
 /**
- * Returns the encoded values with their keys. In a Secret, an entry of `stringData` comes after one of `data` with the
- * same key and overrides it.
+ * Returns the encoded values with their keys. In a Secret, an entry of `stringData` comes after the entry of `data`
+ * with the same key and overrides it.
  */
 export const toEncodedEntries = (entries: readonly DataEntry[]): (readonly [key: string, value: ConfigValue])[] =>
   entries.map(({ key, value }) => [key, value] as const);

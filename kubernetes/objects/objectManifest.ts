@@ -29,7 +29,7 @@ export interface ObjectManifest extends ConfigReference {
 
 export type ObjectManifestResult =
   | { readonly object: ObjectManifest; readonly warnings: readonly Problem[] }
-  /** `reference` identifies the object with the problems. Undefined if the document has no name. */
+  /** `reference` identifies the invalid object, and is undefined if the document has no name. */
   | { readonly problems: readonly Problem[]; readonly reference?: ConfigReference };
 
 export function readObjectManifest(kind: ConfigKind, document: object): ObjectManifestResult {

@@ -11,8 +11,8 @@ interface CallOptions {
 export interface PodObjects {
   /**
    * Returns the node's latest version of an object in the pod's namespace. Rejects with `ObjectNotFound` if the object
-   * does not exist, and with a different error, whose message is for users, if the node does not know yet whether it
-   * exists.
+   * does not exist. Rejects with a different error, whose message is for users, if the node does not yet know whether
+   * the object exists.
    */
   get(pod: Pod, kind: ConfigKind, name: string, options: CallOptions): Promise<ConfigObject>;
 }
@@ -27,7 +27,7 @@ export interface ObjectsInUse extends PodObjects {
 
 /**
  * Error with the kubelet's message, e.g. `configmap "x" not found`. `searched` is the manifest directory, file or URL
- * that should contain the object. Undefined for an object of the cluster.
+ * that should contain the object, and is undefined for an object of the cluster.
  */
 export class ObjectNotFound extends Error {
   override readonly name = 'ObjectNotFound';

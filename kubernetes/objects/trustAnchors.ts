@@ -8,8 +8,8 @@ const PEM_LINE = /.{1,64}/g;
 
 /**
  * Returns the certificates of several bundles as plain PEM, without duplicates. Their order depends on the salt, so
- * that clients cannot rely on it. The same salt always results in the same order, so that unchanged files are not
- * rewritten.
+ * that clients cannot rely on the order. The same salt always results in the same order, so that unchanged files are
+ * not rewritten.
  */
 export function normalizeAnchors(bundles: readonly string[], salt: string): string {
   const certificates = new Set(bundles.flatMap(parseCertificates));

@@ -24,12 +24,12 @@ export interface ReservedResources {
    * percentage. Undefined if there is none.
    */
   readonly evictionHardMemory?: string;
-  /** Eviction threshold of the disk to which pods write, in the same format as `evictionHardMemory`. */
+  /** Eviction threshold of the disk that pods write to, in the same format as `evictionHardMemory`. */
   readonly evictionHardDisk?: string;
 }
 
 /**
- * Returns the resource limits of the cgroup that contains all pods, i.e. the capacity minus the amounts that are
+ * Returns the resource limits of the cgroup that contains all pods. They are the capacity minus the amounts that are
  * reserved for the agent and the system.
  */
 export function subtractReserved(capacity: Capacity, reserved: ReservedResources): Capacity {

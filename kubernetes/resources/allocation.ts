@@ -36,8 +36,8 @@ export function allocationOf(pod: Pod, sizes?: Allocation['sizes']): Allocation 
 }
 
 /**
- * Returns the allocation of a pod with the resources in the checkpoints of a kubelet or of an earlier agent, which take
- * precedence over the persisted ones.
+ * Returns the allocation of a pod with the resources from the checkpoints of a kubelet or of an earlier agent. The
+ * checkpointed resources take precedence over the persisted resources.
  */
 export function allocationFromCheckpoints(
   persisted: Allocation | undefined,
@@ -56,7 +56,7 @@ export function allocationFromCheckpoints(
   };
 }
 
-/** The requests of a pod of which only the checkpointed resources are known. */
+/** Requests of a pod for which only the checkpointed resources are known. */
 const UNKNOWN_REQUESTS: PodResourceRequests = {
   cpuMillis: 0,
   memoryBytes: 0,
@@ -115,7 +115,7 @@ export function actuatedResources(view: PodView, previous?: PodResources): PodRe
   return { ...(podLevel === undefined ? {} : { pod: podLevel }), containers: Object.fromEntries(entries) };
 }
 
-/** Returns the resources of a container, in which the limits of its pod take the place of missing ones. */
+/** Returns the resources of a container. Missing limits are replaced by the limits of its pod. */
 function withEffectiveLimits(spec: PodSpec, { resources = {} }: Container): ResourceRequirements {
   const inheritedLimits = RESIZABLE_RESOURCES.flatMap((name) => {
     const podLimit = lookUp(spec.resources?.limits, name);

@@ -32,8 +32,8 @@ export function oomScoreAdj(spec: PodSpec, container: Container, memoryCapacity:
 }
 
 /**
- * Divides the memory that the pod requests beyond the requests of its containers equally among the containers, and
- * returns the share of one container in bytes.
+ * Divides the memory that the pod requests beyond its containers' requests equally among the containers. Returns the
+ * share of one container in bytes.
  */
 function unclaimedMemoryShare(spec: PodSpec): number {
   const podMemory = amountOf(spec.resources, 'requests', 'memory');
@@ -42,7 +42,7 @@ function unclaimedMemoryShare(spec: PodSpec): number {
   return Math.trunc((podMemory - aggregateAmount(spec, 'requests', 'memory')) / count);
 }
 
-/** Location of the cgroup tree of the pods, and the driver that creates cgroups in it. */
+/** Location of the pods' cgroup tree, and the cgroup driver that creates cgroups in it. */
 export interface CgroupLocation {
   /** Parent cgroup of the pods' tree, e.g. `/statelet`. Empty for the root cgroup. */
   readonly cgroupRoot: string;
@@ -50,19 +50,19 @@ export interface CgroupLocation {
 }
 
 /**
- * Result of creating the parent cgroups of pods. `enforced` means that the limit of all pods together is in force.
+ * Result of creating the parent cgroups of pods. `enforced` means that the common limit for all pods is in force.
  * `shared` means that the cgroups remain unchanged because pods of another agent use them too. `forbidden` means that
  * the host does not permit the agent to create them. `unused` means that the agent leaves all cgroups to the runtime.
  */
 export interface CgroupSetup {
   readonly outcome: 'enforced' | 'shared' | 'forbidden' | 'unused';
-  /** Warnings, one sentence each. If the cgroups are shared, the first one explains why. */
+  /** Warnings, one sentence each. If the cgroups are shared, the first warning explains why. */
   readonly warnings: readonly string[];
 }
 
 /**
  * Returns the names of the cgroups on the path from the root of the pods' tree to a pod (C25). These are `kubepods`,
- * the QoS class unless it is Guaranteed, and the pod's own name.
+ * the QoS class (omitted for Guaranteed), and the pod's own name.
  */
 export function podCgroupNames(pod: Pod): string[] {
   const qos = qosClass(pod.spec);

@@ -89,7 +89,9 @@ export function sliceProperties(limits: CgroupLimits, version: CgroupVersion): U
   ];
 }
 
-/** Returns the properties of a CPU quota, which systemd specifies per second in steps of 10 ms. */
+/**
+ * Returns the unit properties for a CPU quota. systemd expresses the quota as CPU time per second, in steps of 10 ms.
+ */
 function quotaProperties({ quota, period }: { quota: number; period: number }): UnitProperty[] {
   const quotaUsPerSecond = Math.ceil((quota * 1_000_000) / period / 10_000) * 10_000;
   return [
@@ -117,8 +119,8 @@ export function newSliceProperties(slice: string, limits: CgroupLimits, version:
 }
 
 /**
- * Returns the arguments of `busctl` for these properties, i.e. their number, followed by the name, signature and value
- * of each one.
+ * Returns the arguments of `busctl` for these properties, i.e. the number of properties, followed by the name,
+ * signature and value of each one.
  */
 export function busctlProperties(properties: readonly UnitProperty[]): string[] {
   return [String(properties.length), ...properties.flat()];

@@ -28,7 +28,7 @@ export interface CgroupLimits {
   /** Memory in bytes that the kernel reclaims last (`memory.low`). Supported only by cgroup v2. */
   readonly memoryLowBytes?: number;
   readonly pids?: number;
-  /** Maximum bytes by page size in the kernel's notation, e.g. `2MB`. */
+  /** Maximum bytes of huge pages, keyed by page size in the kernel's notation, e.g. `2MB`. */
   readonly hugepages?: Readonly<Record<string, number>>;
 }
 
@@ -95,7 +95,7 @@ function hugepageField(
 
 /**
  * Returns a pod's huge page limits by page size in the kernel's notation. Computes them from the effective requests,
- * because requests of huge pages equal their limits (`ResourceConfigForPod` in `pkg/kubelet/cm/helpers_linux.go`).
+ * because huge page requests always equal the limits (`ResourceConfigForPod` in `pkg/kubelet/cm/helpers_linux.go`).
  */
 function hugepageLimits(spec: PodSpec): Record<string, number> {
   const containerRequests = containersOf(spec).map(({ container }) => container.resources?.requests);
@@ -108,7 +108,7 @@ function hugepageLimits(spec: PodSpec): Record<string, number> {
   return Object.fromEntries(bytesBySize);
 }
 
-/** Returns the huge page limits in a list, by page size in the kernel's notation. */
+/** Returns the huge page limits contained in a ResourceList, keyed by page size in the kernel's notation. */
 export function toHugepageLimits(limits: ResourceList): Record<string, number> {
   const entries = Object.entries(limits).flatMap(([resource, amount]) => {
     const size = pageSizeOf(resource);
@@ -132,7 +132,10 @@ export function formatPageSize(bytes: number): string {
   return bytes >= MIB ? `${bytes / MIB}MB` : `${bytes / 1024}KB`;
 }
 
-/** Returns the resource of huge pages with this size in bytes, e.g. `hugepages-2Mi`. The CRI calls this size `2MB`. */
+/**
+ * Returns the resource name for huge pages of this size in bytes, e.g. `hugepages-2Mi` for the size that the CRI calls
+ * `2MB`.
+ */
 export const hugePageResource = (bytes: number): string => `hugepages-${formatPageSize(bytes).replace(/B$/, 'i')}`;
 
 /**

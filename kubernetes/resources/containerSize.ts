@@ -11,7 +11,8 @@ export interface ContainerSize {
   readonly memoryLimit: number;
   /**
    * Memory request in bytes. The kernel does not use it, but changing it can require a restart of the container.
-   * Undefined if an older agent persisted the resources, in which case it is treated as equal to any other request.
+   * Undefined if an older version of the agent persisted the resources. An undefined request is treated as equal to any
+   * other request.
    */
   readonly memoryRequest?: number | undefined;
 }

@@ -10,8 +10,9 @@ import { canonicalQuantity, nanosOf, quantityLike } from '../api/values/quantity
 import { type AmountKind, aggregateNanos } from './resources.ts';
 
 /**
- * Returns the pod-level amounts, or else the aggregates of the containers, plus the overhead. A limit includes the
- * overhead only if it is not zero. The result is cached, because every status contains it.
+ * Returns the pod-level amounts or, if there are none, the aggregates of the containers, in each case plus the
+ * overhead. A limit includes the overhead only if the limit is not zero. The result is cached, because every status
+ * contains it.
  */
 export const effectiveResources = memoize((spec: PodSpec): Pick<ResourceRequirements, 'requests' | 'limits'> => {
   const [requests, limits] = [effectiveAmounts(spec, 'requests'), effectiveAmounts(spec, 'limits')];

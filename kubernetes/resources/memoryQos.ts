@@ -1,6 +1,6 @@
 /**
- * Computes how cgroup v2 protects memory that pods request and throttles containers before they reach their limits
- * (feature gate MemoryQoS; `setMemoryQoS` in `pkg/kubelet/cm/qos_container_manager_linux.go`,
+ * Computes the cgroup v2 settings that protect requested memory from reclaim, and that throttle containers before they
+ * reach their memory limits (feature gate MemoryQoS; `setMemoryQoS` in `pkg/kubelet/cm/qos_container_manager_linux.go`,
  * `generateLinuxContainerResources` in `pkg/kubelet/kuberuntime/kuberuntime_container_linux.go`).
  */
 import type { Container } from '../api/schema/container.ts';
@@ -8,13 +8,19 @@ import type { PodSpec } from '../api/schema/pod.ts';
 import { qosClass } from './qos.ts';
 import { amountOf, podRequest } from './resources.ts';
 
-/** Settings and properties of the node on which memory QoS depends. */
+/** Node settings and properties that memory QoS depends on. */
 export interface MemoryQos {
   /** Fraction of the memory between request and limit above which a container is throttled. */
   readonly throttlingFactor: number;
-  /** Whether requested memory is protected: hard for Guaranteed pods, soft for Burstable pods. */
+  /**
+   * Whether requested memory is protected, with hard protection for Guaranteed pods and soft protection for Burstable
+   * pods.
+   */
   readonly isTiered: boolean;
-  /** The limit of a container without one: the memory of the node in bytes without the reserved memory. */
+  /**
+   * Memory limit in bytes that is assumed for a container without a limit, i.e. the node's memory minus the reserved
+   * memory.
+   */
   readonly unreservedBytes: number;
   /** The kernel's page size in bytes. */
   readonly pageBytes: number;
@@ -71,8 +77,8 @@ export function protectedMemory(pods: Iterable<PodSpec>, { memoryQos }: TierRule
 }
 
 /**
- * Returns the protection of the cgroup of all pods. It includes Burstable pods, because the protection of a cgroup is
- * effective only as far as its parent is protected.
+ * Returns the protection of the cgroup of all pods. It includes Burstable pods, because the effective protection of a
+ * cgroup is limited by that of its parent.
  */
 export function allPodsMemoryProtection(pods: Iterable<PodSpec>, rules: TierRules): MemoryProtection {
   const memory = protectedMemory(pods, rules);
@@ -82,7 +88,7 @@ export function allPodsMemoryProtection(pods: Iterable<PodSpec>, rules: TierRule
 const sumOfRequests = (pods: readonly PodSpec[]): number =>
   pods.reduce((sum, spec) => sum + podRequest(spec, 'memory'), 0);
 
-/** Returns the files of a container's cgroup, by name. */
+/** Returns the values to write to the memory files of a container's cgroup, keyed by file name. */
 export function containerMemoryFiles(
   spec: PodSpec,
   { resources }: Container,
@@ -99,8 +105,8 @@ export function containerMemoryFiles(
 }
 
 /**
- * Returns the usage in bytes above which a container is throttled. Undefined if its request equals its limit, or if the
- * threshold would not exceed the request.
+ * Returns the usage in bytes above which a container is throttled. Undefined if the container's request equals its
+ * limit, or if the threshold would not exceed the request.
  */
 function throttlingThreshold(
   request: number,

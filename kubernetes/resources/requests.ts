@@ -63,7 +63,7 @@ const requestsInSpec = memoize((spec: PodSpec) => ({
   qos: qosClass(spec),
 }));
 
-/** Whether the node tracks a resource in `extra`. A request of any other resource has no effect. */
+/** Whether the node tracks a resource in `extra`. A request for any other resource has no effect. */
 const isTrackedResource = (resource: string): boolean =>
   resource === EPHEMERAL_STORAGE || isHugePages(resource) || resource.includes('/');
 
@@ -146,7 +146,7 @@ export function shortages(
   });
 }
 
-/** Returns the pods that use a resource with their amounts, sorted by amount in descending order. */
+/** Returns the pods that use a resource, each with the amount that it uses, in descending order of amount. */
 function holdersOf(resource: string, pods: readonly PodRequests[]): Shortage['holders'] {
   return pods
     .map((each) => ({ pod: each.pod, amount: amountRequested(each, resource) }))

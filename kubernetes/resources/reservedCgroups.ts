@@ -34,7 +34,7 @@ interface ReservedCgroupSettings {
   readonly systemReservedCgroup: string;
   readonly kubeReservedCgroup: string;
   readonly reserved: Pick<ReservedResources, 'kubeReserved' | 'systemReserved'>;
-  /** Whether the reserved memory is also protected from reclaim (`memory.min`), as under the feature gate MemoryQoS. */
+  /** Whether the reserved memory is also protected from reclaim (`memory.min`), as with the feature gate MemoryQoS. */
   readonly protectsMemory: boolean;
 }
 

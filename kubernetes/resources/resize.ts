@@ -150,7 +150,7 @@ function wouldChangeSwap(allocatedPod: Pod, desiredPod: Pod): boolean {
 }
 
 /**
- * Returns the resources for which the request of any container differs between two versions of a pod
+ * Returns the resources whose requests differ in at least one container between two versions of a pod
  * (`guaranteedPodResourceResizeRequired` in `pkg/kubelet/allocation/handlers.go`). Ignores containers that only one of
  * the versions has.
  */

@@ -12,14 +12,14 @@ import type { PodResources } from './resize.ts';
 /** The resources of pods, by UID. */
 export type ResourceCheckpoint = ReadonlyMap<string, PodResources>;
 
-/** The name of the file with the resources that pods were admitted with. */
+/** Name of the file that contains the resources with which pods were admitted. */
 export const ALLOCATED_CHECKPOINT = 'allocated_pods_state';
-/** The name of the file with the resources that containers and the cgroups of pods have. */
+/** Name of the file that contains the resources actually applied to containers and to pod cgroups. */
 export const ACTUATED_CHECKPOINT = 'actuated_pods_state';
 
 const checkpointSchema = z.object({ data: z.string(), checksum: z.number() });
 
-/** Entries by pod UID. Go writes an absent map or pointer as null. */
+/** Entries by pod UID. Go encodes a nil map or pointer as null. */
 const entriesSchema = z.record(
   z.string(),
   z.object({
@@ -45,7 +45,7 @@ export function parseResourceCheckpoint(text: string): ResourceCheckpoint {
   );
 }
 
-/** Formats a checkpoint like the kubelet, with sorted names and without white space. */
+/** Formats a checkpoint as the kubelet does, with sorted names and without whitespace. */
 export function formatResourceCheckpoint(podResources: ResourceCheckpoint): string {
   const entries = Object.fromEntries(
     [...podResources.keys()].sort().map((uid) => [uid, checkpointEntry(podResources.get(uid))]),
@@ -54,7 +54,7 @@ export function formatResourceCheckpoint(podResources: ResourceCheckpoint): stri
   return JSON.stringify({ data, checksum: checksumOf(data) });
 }
 
-/** Returns the hash of a string in the text form of `k8s.io/utils/dump`. */
+/** Returns the hash of a string, computed over its representation in the format of `k8s.io/utils/dump`. */
 const checksumOf = (data: string): number => fnv1a(`(string)${data}`);
 
 function checkpointEntry(resources: PodResources | undefined) {

@@ -23,8 +23,8 @@ const nanosToUnits = (nanos: bigint, resource: string): number =>
   nanosToUnit(nanos, resource === 'cpu' ? 'milli' : 'whole');
 
 /**
- * Returns a pod's effective request of a resource in the unit of `amountOf`. It is the pod-level request, or else the
- * aggregate of the containers, plus the overhead.
+ * Returns a pod's effective request for a resource in the unit of `amountOf`. It is the pod-level request or, if there
+ * is none, the aggregate of the containers, in each case plus the overhead.
  */
 export function podRequest(spec: PodSpec, resource: string): number {
   const podAmount = lookUp(spec.resources?.requests, resource);

@@ -27,8 +27,8 @@ const DEFAULT_PRIORITY = 0;
 const CRITICAL_PRIORITY = 2_000_000_000;
 
 /**
- * Returns the periods of ordinary and of critical pods, which share the total time. Empty if no time is configured or
- * critical pods have more than the total.
+ * Returns the periods of ordinary and of critical pods, which share the total time. Empty if no time is configured, or
+ * if the time for critical pods exceeds the total.
  */
 export function sharedPeriods(totalMs: number, criticalMs: number): readonly ShutdownPeriod[] {
   const ordinaryMs = totalMs - criticalMs;
@@ -47,7 +47,7 @@ export const sortPeriods = (periods: readonly ShutdownPeriod[]): readonly Shutdo
 export const totalPeriodMs = (periods: readonly ShutdownPeriod[]): number =>
   periods.reduce((sum, { graceSeconds }) => sum + graceSeconds * 1_000, 0);
 
-/** Distributes pods among sorted periods. Groups without pods are omitted, because nothing waits for them. */
+/** Distributes pods among sorted periods. Groups without pods are omitted, because there is nothing to wait for. */
 export function groupPods(periods: readonly ShutdownPeriod[], pods: readonly Pod[]): readonly ShutdownGroup[] {
   const indexed = pods.map(({ metadata: { uid }, spec: { priority } }) => ({
     uid,

@@ -29,8 +29,8 @@ type ConditionVerdict = Pick<PodCondition, 'status' | 'reason' | 'message'>;
 const TRUE_VERDICT: ConditionVerdict = { status: 'True' };
 const NODE_CONDITIONS = ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'];
 /**
- * Condition of pods with a rule that can restart all containers. It has no observedGeneration
- * (`GenerateAllContainersRestartingCondition` in `pkg/kubelet/status/generate.go`).
+ * Type of the condition that is set on pods with a rule that can restart all containers. The condition has no
+ * observedGeneration (`GenerateAllContainersRestartingCondition` in `pkg/kubelet/status/generate.go`).
  */
 const RESTARTING_CONDITION = 'AllContainersRestarting';
 

@@ -192,7 +192,7 @@ function withLostRuns(status: ContainerStatus, { view, containerView, previous }
   };
 }
 
-/** Waiting reasons of a container for which there is no more specific reason. */
+/** Generic waiting reasons, which are reported unless a more specific reason is known. */
 const DEFAULT_REASONS: readonly string[] = ['ContainerCreating', 'PodInitializing'];
 
 /**
@@ -233,7 +233,7 @@ function reportedLastState(status: ContainerStatus, previous: ContainerStatus): 
 
 /**
  * Whether two statuses describe the same run. The ID of the container may differ, because a restarted runtime may
- * report its containers under new IDs. A terminated run cannot run again.
+ * report its containers under new IDs. Once terminated, a run never becomes running again.
  */
 function isSameRun({ state, containerID, restartCount }: ContainerStatus, previous: ContainerStatus): boolean {
   if (previous.containerID !== undefined && previous.containerID === containerID) return true;
@@ -354,7 +354,7 @@ function reportedResources(spec: PodSpec, container: Container, size?: Container
 
 type ReportedResources = Pick<ContainerStatus, 'allocatedResources' | 'resources'>;
 
-/** Returns the admitted resources with the amounts that the container currently has in the runtime. */
+/** Returns the admitted resources, updated with the amounts that the container currently has in the runtime. */
 function withActualSize(admitted: ResourceRequirements, size: ContainerSize): ResourceRequirements {
   const formatCpu = (millis: number) => formatQuantity(BigInt(millis) * 1_000_000n);
   const formatMemory = (bytes: number) => formatQuantity(BigInt(bytes) * 1_000_000_000n, 'binary');

@@ -1,6 +1,6 @@
 /**
- * Merges the node's status of a pod with the changes that other components have made at the server (`mergePodStatus` of
- * `pkg/kubelet/status`).
+ * Merges the node's status of a pod with the changes that other components have made on the API server
+ * (`mergePodStatus` in `pkg/kubelet/status`).
  */
 import { lookUp } from '../../base/values/lookUp.ts';
 import { omitFields } from '../../base/values/mergePatch.ts';

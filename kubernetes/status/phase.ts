@@ -36,7 +36,7 @@ const hasLostContainers = ({ hasEnded, containers }: PodView): boolean => hasEnd
 export function conditionPhase(view: PodView, phase: PodPhase): PodPhase {
   const unforcedPhase = overridingPhase(view) ?? phaseFromContainers(view);
   if (isTerminalPhase(unforcedPhase)) return unforcedPhase;
-  // For a pod that never ran, the conditions reflect that it never ran, and not the forced phase `Failed`.
+  // For a pod that never ran, the conditions reflect this fact rather than the forced phase `Failed`.
   return forcedPhase(view) === phase && view.termination?.phase === undefined && !view.refusal ? unforcedPhase : phase;
 }
 
@@ -140,7 +140,8 @@ function regularOutcome(view: PodView, container: Container, containerView: Cont
   const run = lastRunOf(containerView);
   if (run === undefined) return 'pending';
   if (willRestart(view, container, containerView, run)) return 'restarting';
-  // The pod terminates, so the run for which the container waits will never start. Its exit status stays unknown (C13).
+  // The pod is terminating, so the run that the container waits for will never start. The container's exit status
+  // remains unknown (C13).
   if (view.termination && containerView.now.kind === 'waiting') return 'failed';
   return hasFailed('regular', run) ? 'failed' : 'succeeded';
 }

@@ -19,7 +19,7 @@ interface LastReport {
   readonly status: PodStatus;
   /** Whether the pod has been removed from the node. */
   readonly isGone: boolean;
-  /** Whether all containers have stopped and the pod's resources are released. */
+  /** Whether all containers have stopped and the pod's resources have been released. */
   readonly ended: boolean;
 }
 
@@ -39,8 +39,8 @@ export function mustNotReport(
 
 /**
  * Whether the view contains less information than has already been reported. This applies until the pod's containers
- * are known, and to terminating pods that no source has reported. Like the kubelet, the node does not report the status
- * of such pods, even if the source lists a terminated pod again.
+ * are known, and to terminating pods that no source has listed. Like the kubelet, the node does not report the status
+ * of such pods, even if a source lists the pod again after its termination.
  */
 const isIncomplete = ({ isUnsettled, termination }: PodView): boolean =>
   isUnsettled === true || termination?.isUnreported === true;

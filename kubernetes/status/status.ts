@@ -91,8 +91,8 @@ function qosClassField(view: PodView, previous?: PodStatus): Pick<PodStatus, 'qo
 }
 
 /**
- * Whether the node has not decided on the pod yet. The spec in the view is then the requested one instead of the
- * admitted one.
+ * Whether the node has not decided yet whether to admit the pod. Until then, the spec in the view is the requested one
+ * instead of the admitted one.
  */
 export const isUndecided = ({ tags }: PodView): boolean => UNDECIDED_TAGS.some((tag) => tags.includes(tag));
 

@@ -9,7 +9,7 @@ import { expandedSize } from './expandedSize.ts';
 import { type DocumentRange, parseDocument } from './parser.ts';
 import { type Token, YamlError } from './scanner.ts';
 
-/** Limits for the input text. Input that exceeds any of them is rejected. */
+/** Limits on the input text. Input that exceeds any of them is rejected. */
 export interface TextLimits {
   /** Maximum number of tokens, i.e. scalars, indicators and block ends. */
   readonly tokens: number;
@@ -24,7 +24,10 @@ export interface TextLimits {
 /** The values of all non-empty documents, or the reason for rejecting the text. */
 export type BoundedText = { readonly values: readonly unknown[] } | YamlRefusal;
 
-/** Reason for rejecting a text or document. `problem` describes an error, and `beyond` a limit that was exceeded. */
+/**
+ * Reason for rejecting a text or document. `problem` describes an error, and `beyond` names the limit that was
+ * exceeded.
+ */
 type YamlRefusal = { readonly problem: string } | { readonly beyond: string };
 
 /** The value of a document (null if it is empty), or the reason for rejecting it. */
@@ -57,8 +60,8 @@ export function parseDocuments(text: string, limits: TextLimits): BoundedDocumen
   const json = parseJsonObject(text);
   if (json === undefined) return yamlDocuments(text, limits);
   if (!LONG_INTEGER.test(text)) return [json];
-  // Prefer the result of the YAML parser, because `JSON.parse` rounds long integers. The YAML parser fails only for
-  // escapes that do not exist in YAML.
+  // Prefer the result of the YAML parser, because `JSON.parse` rounds long integers. The YAML parser rejects valid JSON
+  // only if it contains escapes that do not exist in YAML.
   const documents = yamlDocuments(text, limits);
   const [document] = Array.isArray(documents) ? documents : [];
   return document !== undefined && 'value' in document ? [document] : [json];

@@ -1,12 +1,12 @@
 import type { DocumentRange } from './parser.ts';
 import { LINE_BREAKS } from './scanner.ts';
 
-/** Pattern of a line that contains only a directive, a comment or white space. */
+/** Pattern of a line that contains only a directive, a comment or whitespace. */
 const PREAMBLE_LINE = /^(?:%|[ \t]*(?:#|$))/;
 
 /**
- * Splits a text into documents at lines that start with `---` or `...`. As in YAML, the preceding content does not
- * matter, so that an error in one document does not affect the others. Directives belong to the document that follows
+ * Splits a text into documents at lines that start with `---` or `...`. As in YAML, it does not matter what precedes
+ * such a line, so an error in one document does not affect the others. Directives belong to the document that follows
  * them.
  */
 export function documentRanges(text: string): DocumentRange[] {

@@ -33,7 +33,6 @@ export interface AliasNode {
 
 export type YamlNode = ScalarNode | SequenceNode | MappingNode | AliasNode;
 
-/** Limits that apply to a document. */
 interface ParserLimits {
   /** Maximum nesting depth of lists and mappings. */
   readonly depth: number;
@@ -56,7 +55,7 @@ export interface DocumentRange {
   readonly isAfterEnd: boolean;
 }
 
-/** Parses the document in a range of `text`. Returns undefined if the range contains only white space and comments. */
+/** Parses the document in a range of `text`. Returns undefined if the range contains only whitespace and comments. */
 export function parseDocument(text: string, range: DocumentRange, limits: ParserLimits): YamlNode | undefined {
   return new Parser(text, range, limits).parse();
 }

@@ -48,7 +48,7 @@ export function resolvePlain(text: string): ScalarValue {
   );
 }
 
-/** Whether Kubernetes would interpret a string without quotes as something else. */
+/** Whether Kubernetes would interpret an unquoted string as something other than a string. */
 export const needsQuotes = (text: string): boolean => text === '<<' || typeof resolvePlain(text) !== 'string';
 
 /**

@@ -105,7 +105,7 @@ const isBreak = (character: string): boolean =>
   character === '\u2028' ||
   character === '\u2029';
 const isBlank = (character: string): boolean => character === ' ' || character === '\t';
-/** Whether a character is white space, a line break or the end of the text, which is represented by an empty string. */
+/** Whether a character is whitespace, a line break or the end of the text, which is represented by an empty string. */
 const isSpacing = (character: string): boolean => character === '' || isBlank(character) || isBreak(character);
 const isBreakOrEnd = (character: string): boolean => character === '' || isBreak(character);
 const isWordCharacter = (character: string): boolean => /^[\w-]$/.test(character);
@@ -292,7 +292,7 @@ export class Scanner {
     return this.#charAt(1) === firstCharacter && this.#charAt(2) === firstCharacter && isSpacing(this.#charAt(3));
   }
 
-  /** Skips white space, comments and line breaks. A tab is skipped only where no key can start. */
+  /** Skips whitespace, comments and line breaks. A tab is skipped only where no key can start. */
   #skipToToken(): void {
     for (;;) {
       while (
@@ -600,7 +600,7 @@ export class Scanner {
     try {
       if (escaped !== '') return decodeURIComponent(escaped);
     } catch {
-      // Throw below, because the bytes are not valid UTF-8.
+      // Fall through to the error below, because the bytes are not valid UTF-8.
     }
     throw this.#createError('expected UTF-8 octets such as %C3%A9 in a tag', start);
   }
@@ -708,7 +708,7 @@ export class Scanner {
     }
   }
 
-  /** Reads up to white space, the closing quotation mark or an escaped line break, whichever comes first. */
+  /** Reads up to whitespace, the closing quotation mark or an escaped line break, whichever comes first. */
   #readQuotedWord(quote: "'" | '"', start: Mark): { readonly text: string; readonly isEscapedBreak: boolean } {
     let text = '';
     for (let character = this.#charAt(); !isSpacing(character); character = this.#charAt()) {
@@ -788,7 +788,7 @@ export class Scanner {
   }
 
   /**
-   * Reads white space and line breaks inside a scalar. A single line break becomes a space. In a plain scalar, tabs are
+   * Reads whitespace and line breaks inside a scalar. A single line break becomes a space. In a plain scalar, tabs are
    * not allowed in the first `indent` columns of a line.
    */
   #readSpacing(start: Mark, indent: number, isAfterBreak = false): { spacing: string; hasBroken: boolean } {

@@ -90,7 +90,7 @@ interface Message {
 }
 
 /**
- * Returns the message with the result of a request for the actor that waits for it. Unless the pod is refused, its
+ * Returns the message that sends the result of a request to the actor that waits for it. Unless the pod is refused, its
  * devices are also reported to the node.
  */
 function resultMessages(
@@ -181,7 +181,8 @@ export const admissionMachine = setup({
         deferralNumber: existingEntry?.deferralNumber,
       };
       const nextContext = withEntry(withoutRequests(context, uid), entry);
-      // The pod requests admission of its latest version again once the earlier version is confirmed.
+      // The pod requests admission of its latest version again once the resource assignments of the earlier version are
+      // on disk.
       if (isUnconfirmed(nextContext, uid)) return nextContext;
       const wasAdmitted = allocated !== undefined;
       const request = {
@@ -327,7 +328,7 @@ export const admissionMachine = setup({
       const holder = actorAt<AdmissionResult>(self, pending.holder);
       if (holder !== undefined) enqueue.sendTo(holder, { type: 'admission.refused', ...deviceRefusal(problem) });
     }),
-    /** Admits the pods whose devices are durable now. */
+    /** Admits the pods whose device allocations are now durable. */
     confirmDevices: enqueueActions(({ context, event, enqueue, self }) => {
       assertEvent(event, 'admission.devicesSaved');
       const nextContext = withoutConfirmed(context, event.revision);
@@ -342,7 +343,7 @@ export const admissionMachine = setup({
           enqueue.sendTo(message.target, message.event);
       }
     }),
-    /** Admits the pods whose CPUs and memory are durable now. */
+    /** Admits the pods whose CPU and memory assignments are now durable. */
     confirm: enqueueActions(({ context, event, enqueue, self }) => {
       assertEvent(event, ['admission.cpusSaved', 'admission.memorySaved']);
       const resource = event.type === 'admission.cpusSaved' ? 'cpus' : 'memory';

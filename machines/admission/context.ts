@@ -34,15 +34,15 @@ export interface AdmissionInput {
   readonly capacity: Capacity;
   readonly node: AdmissionNode;
   /**
-   * Whether the node belongs to a cluster. In a cluster, other clients can change the node's labels before the node
-   * observes the change, but the API server can be queried.
+   * Whether the node belongs to a cluster. In a cluster, other clients can change the node's labels, so the labels that
+   * the node has observed may be outdated. The API server can then be queried for the current ones.
    */
   readonly hasCluster?: boolean;
   /** Undefined if the topology policy is `none`. */
   readonly topologyManager?: TopologyManager;
   /** Undefined if the node does not assign exclusive CPUs. */
   readonly cpus?: CpuAllocation | undefined;
-  /** Undefined if the node does not assign memory of NUMA nodes. */
+  /** Undefined if the node does not assign memory on specific NUMA nodes to containers. */
   readonly memory?: MemoryAllocation | undefined;
   /** Undefined if the node has no device plugins. */
   readonly devices?: DeviceBook;
@@ -53,7 +53,7 @@ export interface CpuAllocation extends DurableAssignments<CpuAssignments> {
   readonly cpuPolicy: CpuPolicy;
 }
 
-/** The memory that is assigned to containers on each NUMA node, and the policy by which it is assigned. */
+/** The memory on each NUMA node that is assigned to containers, and the policy by which it is assigned. */
 export interface MemoryAllocation extends DurableAssignments<MemoryAssignments> {
   readonly memoryPolicy: MemoryPolicy;
 }
@@ -80,7 +80,7 @@ interface UnconfirmedPod {
 export interface AdmissionEntry {
   readonly uid: string;
   readonly fullName: string;
-  /** Null if the pod is leaving, because no source contains it any more or none of its containers will run again. */
+  /** Null if the pod is leaving, because no source contains it any longer or none of its containers will run again. */
   readonly desired: PodRequests | null;
   readonly allocated: PodRequests | null;
   /**
@@ -110,7 +110,7 @@ export interface Request {
   readonly wasAdmitted: boolean;
   /** Whether the request changes the resources of an admitted pod. */
   readonly isResize?: boolean | undefined;
-  /** The resources for which the update changes the request of any container. */
+  /** The resources for which the update changes the request of at least one container. */
   readonly changedRequests?: readonly ResizableResource[] | undefined;
   /** Whether another pod holds the full name. The request is not decided until that pod is gone (C24). */
   readonly awaitsName: boolean;
@@ -215,7 +215,7 @@ function withUpdatedRequests(
   };
 }
 
-/** Updates the flag of a request that tells whether another pod currently holds the request's full name. */
+/** Updates `awaitsName` of a request, i.e. whether another pod currently holds the full name. */
 export function withNameCheck({ entries }: Pick<AdmissionContext, 'entries'>, request: Request): Request {
   const otherEntries = findByName(entries, request.fullName).filter(({ uid }) => uid !== request.uid);
   return { ...request, awaitsName: otherEntries.some(({ holdsName }) => holdsName) };
@@ -597,7 +597,7 @@ function postponeDoubtfulRefusal(
 }
 
 /**
- * Decides on a request, or returns undefined if it has to wait. Waiting requests that this request may preempt are
+ * Decides on a request, or returns undefined if it has to wait. Waiting requests of pods that this pod may preempt are
  * ignored, because they do not hold any resources yet.
  */
 function decideRequest(
@@ -724,9 +724,9 @@ const requestsOf = (holders: readonly { readonly requests: PodRequests }[]): Pod
   holders.map(({ requests }) => requests);
 
 /**
- * Decides on an update of an admitted pod. A resize is subject to all checks of a new pod, even to those that a restart
- * of the agent skips (`handlePodResourcesResize` in `pkg/kubelet/allocation/allocation_manager.go`). A refused update
- * may remain pending, in which case it is retried.
+ * Decides on an update of an admitted pod. A resize is subject to all checks of a new pod, even to those that are
+ * skipped after a restart of the agent (`handlePodResourcesResize` in `pkg/kubelet/allocation/allocation_manager.go`).
+ * A refused update may remain pending, in which case it is retried.
  */
 function decideOnUpdate(request: Request, nodeUsage: NodeUsage): Decision {
   const { isResize = false, requests } = request;

@@ -148,9 +148,9 @@ export const withAllocatedDevices = <C extends DeviceContext>(
   });
 
 /**
- * Reserves devices by `reserve` for a container that is about to be created and has lost its devices. If none are left to
- * reserve, the container's devices are saved again, because an earlier attempt may have allocated some of them without
- * saving them.
+ * Calls `reserve` to reserve devices for a container that is about to be created and has lost its devices. If no more
+ * devices have to be reserved, the container's devices are saved again, because an earlier attempt may have allocated
+ * some of them without saving them.
  */
 export function withReallocation<C extends DeviceContext>(
   context: C,
@@ -211,7 +211,7 @@ export const withoutDevices = <C extends DeviceContext>(context: C, isReleased: 
     };
   });
 
-/** Removes the pods whose allocations are on disk from the pending ones. */
+/** Removes from the pending pods those whose allocations are on disk. */
 export const withoutConfirmed = <C extends DeviceContext>(context: C, revision: number): C =>
   withBook(context, (book) => ({
     ...book,

@@ -12,7 +12,8 @@ import { failureOf } from '../shared/waiting/failure.ts';
 import { after, retryState } from '../shared/waiting/waits.ts';
 import { type CertificateName, isNodeSubject, type PersistedCertificate, renewalTime } from './certificate.ts';
 
-// A type alias, because generated declaration files can expand an alias but can refer to an interface only by name.
+// A type alias rather than an interface, because generated declaration files can inline an alias but can refer to an
+// interface only by name.
 export type CertificateInput = {
   readonly nodeName: string;
   readonly name: CertificateName;

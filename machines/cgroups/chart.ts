@@ -25,7 +25,8 @@ import { after } from '../shared/waiting/waits.ts';
  */
 const CHECK_INTERVAL_MS = 60_000;
 
-// Type aliases, because generated declaration files can expand an alias but can refer to an interface only by name.
+// Type aliases rather than interfaces, because generated declaration files can inline an alias but can refer to an
+// interface only by name.
 type CgroupsInput = {
   readonly nodeName: string;
   /** Messages about the daemon cgroups whose limits have been set, one sentence each. */
@@ -79,7 +80,7 @@ const UNUSED_IS_UNREACHABLE: CoverageGap = {
 
 /**
  * Returns the config of a state that sets up missing cgroups. The outcome determines the next state. The parameters
- * contain the `meta` for the transitions of two outcomes.
+ * supply the `meta` of the transitions for two of the outcomes.
  */
 const checkingState = ({
   metaIfUnused = {},

@@ -18,7 +18,9 @@ import { running, runningImplementations } from './states/running.ts';
 import { stopping, stoppingImplementations } from './states/stopping.ts';
 import { facts, waitWithHook } from './view.ts';
 
-/** The machine's setup with the guards and actions of all regions and of the events that every state handles. */
+/**
+ * The machine's setup, including the guards and actions of all regions and those for events that every state handles.
+ */
 const chartSetup = containerSetup
   .extend(adoptingImplementations)
   .extend(pendingImplementations)

@@ -75,8 +75,8 @@ export interface ContainerContext
   /** Attempt number of the current container, or of the next one if none exists. It is also the restart count. */
   readonly attempt: number;
   /**
-   * Whether `attempt` was already reported, either with a start that was refused because the sandbox was going away, or
-   * by an earlier agent.
+   * Whether `attempt` was already reported, either because an attempt to start it was refused while the sandbox was
+   * going away, or because an earlier agent reported it.
    */
   readonly isAttemptReported?: boolean | undefined;
   /**
@@ -122,10 +122,10 @@ export interface ContainerContext
   readonly oldestRun?: TerminatedRun | undefined;
   /**
    * The reaction to the exit of the process. The restart rules decide (`byPolicy`), unless a command or a new spec
-   * requires a different reaction. `ended.choosing` selects the next state for each reaction. The reaction is not a
-   * state, because it changes during calls and hooks, which a transition between sibling states would abort. In a
-   * parallel region, the state would change too late, because XState takes the eventless transitions of `stopping` and
-   * `ended` before raised events.
+   * requires a different reaction. `ended.choosing` selects the next state for each reaction. The reaction is not
+   * modeled as a state, because it can change while calls and hooks are in flight, and a transition between sibling
+   * states would abort them. In a parallel region, the state would change too late, because XState takes the eventless
+   * transitions of `stopping` and `ended` before it processes raised events.
    */
   readonly exitReaction: 'byPolicy' | 'recreate' | 'restartWithPod' | 'stop';
   /** Output of the probe that caused the current run to be stopped. The run is then treated as failed. */
@@ -148,7 +148,7 @@ export interface ContainerContext
    */
   readonly stopGraceSeconds?: number | undefined;
   /**
-   * Whether the node kills the current run in order to restart the container, which the kubelet does within one sync
+   * Whether the node kills the current run in order to restart the container. The kubelet does both within one sync
    * (C7).
    */
   readonly isKilledToRestart?: boolean | undefined;

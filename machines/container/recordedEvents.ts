@@ -61,7 +61,7 @@ const recordEvent = <P>(params: P) => ({ type: 'recordEvent' as const, params })
 
 export const recordCreationEvent = recordEvent({ reason: 'Created', message: 'Container created' });
 export const recordStartEvent = recordEvent({ reason: 'Started', message: 'Container started' });
-/** Records the failure of the call whose error event is handled. */
+/** Records the failure of the call whose error event is being handled. */
 export const recordLaunchFailedEvent = recordEvent(({ event }: { readonly event: FailureEvent }) =>
   launchFailedEvents(failureOf(event)),
 );

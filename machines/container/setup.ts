@@ -118,7 +118,7 @@ export const containerSetup = setup({
     }),
     /**
      * Records an event about the container. The container's ID is replaced by its name in messages, because messages
-     * that differ in the ID would not be aggregated.
+     * that differ only in the ID would not be aggregated.
      */
     recordEvent: enqueueActions(({ context, enqueue }, messages: EventMessages) => {
       const { pod, id, name } = context;

@@ -20,7 +20,8 @@ import { after } from '../shared/waiting/waits.ts';
 /** Time until another attempt to save the assignments, in milliseconds. */
 const SAVE_RETRY_MS = 10_000;
 
-// Type aliases, because generated declaration files can expand an alias but can refer to an interface only by name.
+// Type aliases rather than interfaces, because generated declaration files can inline an alias but can refer to an
+// interface only by name.
 export type CpusInput = {
   readonly assignments: CpuAssignments;
   /** CPUs that are never assigned exclusively. */
@@ -30,7 +31,7 @@ export type CpusInput = {
 };
 
 export type CpusContext = CpusInput & {
-  /** Revision number of the latest assignments. Number 0 denotes the persisted assignments. */
+  /** Revision number of the latest assignments. Revision 0 denotes the persisted assignments. */
   readonly revision: number;
   readonly containers: readonly ContainerRun[];
   /** Number of containers that were updated since the agent started. */
@@ -96,8 +97,8 @@ export const cpusMachine = setup({
     deadlines: ({ since, snapshot: { context } }: ActorInfo<CpusContext>) => ({ retryAt: since + context.reconcileMs }),
   },
   context: ({ input }) => ({ ...input, revision: 0, containers: [], updateCount: 0 }),
-  // The first steps are to save and to reconcile, because other containers must leave newly exclusive CPUs, and a new
-  // agent does not know which CPUs the containers have.
+  // Start by saving and reconciling, because other containers must move off newly exclusive CPUs, and a new agent does
+  // not know which CPUs the containers have.
   initial: 'saving',
   on: { 'cpus.assigned': { target: '.saving', actions: 'recordAssignments' } },
   states: {

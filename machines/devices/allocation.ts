@@ -1,6 +1,6 @@
 /**
- * Requests that the plugins allocate the devices reserved for one pod, one container and one resource at a time
- * (`allocateContainerResources` in `pkg/kubelet/cm/devicemanager/manager.go`).
+ * Requests that the plugins allocate the devices that are reserved for one pod. Sends one request at a time, for one
+ * container and one resource (`allocateContainerResources` in `pkg/kubelet/cm/devicemanager/manager.go`).
  */
 import { assertEvent, assign, sendTo, setup } from 'xstate';
 import type { ContainerEdits } from '../../kubernetes/devices/devices.ts';

@@ -1,7 +1,7 @@
 /**
  * Manages the devices of device plugins (`pkg/kubelet/cm/devicemanager`). Publishes the devices to admission, which
- * reserves them, has the plugins allocate the reserved devices, and saves the allocations before the pods that need them
- * are admitted.
+ * reserves them. Has the plugins allocate the reserved devices, and saves the allocations before the pods that need
+ * them are admitted.
  */
 import { assertEvent, assign, enqueueActions, sendTo, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';

@@ -38,7 +38,7 @@ function transitionsOutOf(leaf: AnyStateNode, until: number | undefined): NextTr
     const own = transitionsOf(node).filter(([first]) => first && !handledEvents.has(first.eventType));
     for (const [event] of own.map(unconditionalEvents)) if (event !== undefined) handledEvents.add(event);
     return own.flatMap((candidates) => {
-      // A transition without target and actions discards its event, so it is not listed.
+      // A transition without a target or actions discards its event, so it is not listed.
       const visibleTransitions = reachableTransitions(candidates).filter(
         ({ target, actions }) => target || actions.length > 0,
       );

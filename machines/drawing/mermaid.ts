@@ -13,7 +13,7 @@ interface Edge {
 }
 
 /**
- * Returns the source of a `stateDiagram-v2`. States are nested, and transitions are labelled `event [guard]` in the
+ * Returns the source of a `stateDiagram-v2`. States are nested, and transitions are labeled `event [guard]` in the
  * order of the definition. Internal transitions are listed in the box of their state. Transitions that apply to every
  * state in a box start at a node "any state".
  */

@@ -5,7 +5,7 @@ const DONE_PREFIX = 'xstate.done.actor.';
 const ERROR_PREFIX = 'xstate.error.actor.';
 
 /**
- * Returns the label of an event. The completion of a port is labelled with the port's name, and an eventless transition
+ * Returns the label of an event. The completion of a port is labeled with the port's name, and an eventless transition
  * has no label.
  */
 function eventName(node: AnyStateNode, event: string): string {

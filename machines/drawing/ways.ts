@@ -1,4 +1,4 @@
-/** Assigns stable names to transitions, which coverage, the list of next transitions and the drawings share. */
+/** Assigns stable names to transitions. Coverage, the list of next transitions and the drawings all use these names. */
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
 import { transitionLabel } from './mermaidText.ts';
 
@@ -42,7 +42,7 @@ export function transitionId(transition: AnyTransitionDefinition): string | unde
   return index < 0 ? undefined : `${dottedPath(source) || '(root)'} ${eventType || 'always'} ${index}`;
 }
 
-/** Returns the transitions that one microstep took, as reported by the `@xstate.microstep` event. */
+/** Returns the IDs of the transitions taken in one microstep, as reported by the `@xstate.microstep` event. */
 export const transitionIds = (transitions: readonly AnyTransitionDefinition[]): string[] =>
   transitions.flatMap((transition) => transitionId(transition) ?? []);
 

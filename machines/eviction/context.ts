@@ -77,7 +77,7 @@ export type EvictionContext = EvictionInput & {
   readonly conditions: readonly PressureCondition[];
   /** The thresholds that take effect in the current eviction pass. The first one is handled next. */
   readonly acting: readonly Threshold[];
-  /** Layout of the node's file systems. Undefined until it has been determined. */
+  /** Layout of the node's filesystems. Undefined until it has been determined. */
   readonly layout: DiskLayout | undefined;
   /** Pods that may be evicted, as listed by the node for the current eviction pass. */
   readonly pods: readonly Pod[];
@@ -151,7 +151,7 @@ function nextEarlierObservations({
   return [...retainedObservations.slice(-1), { measuredAt, observations }];
 }
 
-/** Returns the thresholds in force. The thresholds of containerfs depend on the layout of the file systems. */
+/** Returns the thresholds in force. The thresholds of containerfs depend on the layout of the filesystems. */
 export const effectiveThresholds = ({ thresholds, layout }: EvictionContext): readonly Threshold[] =>
   layout === undefined ? thresholds : withContainerFsThresholds(thresholds, layout);
 
@@ -170,7 +170,7 @@ function storageEvictions(
   });
 }
 
-/** Returns the steps that may relieve the signal before a pod is evicted. */
+/** Returns the steps that may relieve the pressure before a pod is evicted. */
 export function reclaimSteps({ acting: [threshold], layout }: EvictionContext): readonly ReclaimStep[] {
   return threshold === undefined || layout === undefined ? [] : reclaimStepsOf(threshold.signal, layout);
 }
@@ -180,8 +180,9 @@ export const startedReclaim = ({ acting: [threshold], measuredAt: at }: Eviction
   threshold && { signal: threshold.signal, at, containerCount: 0, imageCount: 0, imageBytes: 0 };
 
 /**
- * Whether enough space was reclaimed to resolve the threshold that took effect. A kubelet evicts a pod nevertheless if
- * the threshold of any other signal is met (`reclaimNodeLevelResources` in `pkg/kubelet/eviction/eviction_manager.go`).
+ * Whether enough space was reclaimed so that the threshold that took effect is no longer met. A kubelet evicts a pod
+ * nevertheless if the threshold of any other signal is met (`reclaimNodeLevelResources` in
+ * `pkg/kubelet/eviction/eviction_manager.go`).
  */
 export function isRelieved({ acting: [threshold] }: EvictionContext, { observations }: Measurement): boolean {
   return threshold !== undefined && thresholdsMet([threshold], observations, { withMinReclaim: true }).length === 0;

@@ -37,8 +37,8 @@ const hasFreeSlots = ({ capacity, heldSlots }: LimiterContext): boolean =>
   indexOfHeldSlots(heldSlots).regularCount < capacity;
 
 /**
- * Returns the first request that may get a slot. All requests of one origin hold at most `capacity` slots, including
- * slow ones. Requests with the same subject hold at most one slot.
+ * Returns the first request that may get a slot. All requests of one origin together hold at most `capacity` slots,
+ * including slots of slow holders. Requests with the same subject hold at most one slot.
  */
 function nextRequest(context: LimiterContext): SlotRequest | undefined {
   if (!hasFreeSlots(context)) return undefined;

@@ -1,7 +1,7 @@
 /**
  * Implements the lists of held slots and of waiting requests. Both are plain data, because they are part of recordings.
- * An index of each list answers the questions of the limiter, so that the work for an event does not depend on the
- * number of requests.
+ * An index of each list serves the lookups of the limiter, so that the work for an event does not depend on the number
+ * of requests.
  */
 import { VersionedIndex } from '../../base/values/versionedIndex.ts';
 import type { SlotRequest } from '../shared/events/slots.ts';
@@ -93,7 +93,7 @@ function addTo(counts: Map<string | undefined, number>, origin: string | undefin
   else counts.set(origin, count);
 }
 
-/** Position in the queue. Requests of the same pod are in the order in which they were made. */
+/** Position in the queue. Requests of the same pod are ordered by the time at which they were made. */
 interface Position {
   readonly arrivalOrder: number;
   readonly sequence: number;
@@ -148,7 +148,7 @@ class SortedGroups<Group extends SortedList<{ readonly position: Position }>> ex
     this.#createGroup = createGroup;
   }
 
-  /** Changes the items of a group, which may be new. */
+  /** Changes the items of a group. The group may be a new one. */
   change(name: GroupName, change: (group: Group) => void): void {
     const group = this.#groupByName.get(name) ?? this.#createGroup(name);
     if (group.items.length > 0) this.remove(group);
@@ -211,8 +211,8 @@ class QueueIndex extends RequestIndex<SlotRequest> {
   }
 
   /**
-   * Returns the first request that is not blocked. Visits, apart from the result, only origins and subjects that are
-   * blocked, i.e. at most one for each held slot.
+   * Returns the first request that is not blocked. Apart from the result, visits only blocked origins and subjects,
+   * i.e. at most one for each held slot.
    */
   first(isOriginBlocked: (origin: GroupName) => boolean, isSubjectBlocked: (subject: GroupName) => boolean) {
     let first: QueuedRequest | undefined;

@@ -42,7 +42,7 @@ import { activeImplementations, partial, running } from './states/active.ts';
 import { draining, drainingImplementations } from './states/draining.ts';
 
 /**
- * Time limit in milliseconds for the first list of the runtime's pods if the node has been told to stop before the list
+ * Time limit in milliseconds for the first list of the runtime's pods if the node is requested to stop before the list
  * has arrived.
  */
 const RUNTIME_LIST_TIMEOUT_MS = 5_000;
@@ -89,7 +89,9 @@ const initialContext = (
   health: { since: 0, ready: false, name: '', version: '', message: 'it has not responded yet' },
 });
 
-/** The machine's setup with the guards and actions of all regions and of the events that every state handles. */
+/**
+ * The machine's setup, including the guards and actions of all regions and those for events that every state handles.
+ */
 const chartSetup = nodeSetup
   .extend(activeImplementations)
   .extend(mirrorImplementations)

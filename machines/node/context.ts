@@ -72,7 +72,10 @@ export type MemoryInput = Pick<MemoryAllocation, 'memoryPolicy' | 'assignments'>
 
 export interface NodeInput {
   readonly nodeName: string;
-  /** The mark by which this agent recognizes its sandboxes, which consists of its root directory and node name. */
+  /**
+   * The mark by which this agent recognizes its sandboxes. It consists of the root directory and the node name of the
+   * agent.
+   */
   readonly owner: string;
   /** The sources that must have listed their pods before any pod is started or stopped. */
   readonly sources: readonly string[];

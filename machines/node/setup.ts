@@ -205,8 +205,8 @@ export const nodeSetup = setup({
       return savedAllocation ? { allocations: { ...context.allocations, [uid]: savedAllocation } } : {};
     }),
     /**
-     * Records a pod that is no longer desired and whose actor failed as a leftover pod, because the runtime may have no
-     * object left from which the pod could be detected.
+     * If the actor of a pod that is no longer desired has failed, records the pod as a leftover pod, because the
+     * runtime may have no object left from which the pod could be detected.
      */
     recordLeftover: assign(({ context, event }) => {
       const leftover = brokenPod(context, eventPodUid(event));

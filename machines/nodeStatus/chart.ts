@@ -23,7 +23,7 @@ export type NodeStatusContext = NodeStatusInput & {
   readonly failure?: Failure | undefined;
 };
 
-/** Time in milliseconds that a starting node has to become ready before it is reported as not ready. */
+/** Time in milliseconds within which a starting node can become ready before it is reported as not ready. */
 const STARTUP_GRACE_MS = 5_000;
 
 const statusEvents = (event: object): PortTypes['putNodeStatus']['output']['events'] =>

@@ -32,7 +32,9 @@ import { sandboxing, sandboxingImplementations } from './states/sandboxing.ts';
 import { terminating, terminatingImplementations } from './states/terminating.ts';
 import { computeActiveDeadline, computeKillDeadline, deadlineOf } from './termination.ts';
 
-/** The machine's setup with the guards and actions of all regions and of the events that every state handles. */
+/**
+ * The machine's setup, including the guards and actions of all regions and those for events that every state handles.
+ */
 const chartSetup = podSetup
   .extend(admittingImplementations)
   .extend(preparingImplementations)

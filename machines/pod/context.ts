@@ -109,8 +109,8 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
   /** The version of the pod whose limits have been applied to its cgroup. Undefined if unknown. */
   readonly appliedPod?: Pod | undefined;
   /**
-   * The resize that was last attempted. Until it succeeds, it is unknown which of these containers it has changed, and
-   * whether it has changed the pod's cgroup. Undefined if it has succeeded.
+   * The resize that was last attempted. Until an attempt succeeds, it is unknown which containers it has changed, and
+   * whether it has changed the pod's cgroup. Undefined if the last attempt succeeded.
    */
   readonly attemptedResize?: AttemptedResize | undefined;
   readonly sandbox?: ObservedSandbox | undefined;
@@ -277,8 +277,8 @@ function reportedStartTime({ status }: Pod): number | undefined {
 }
 
 /**
- * Returns the containers whose latest run may be missing from the runtime, because all of their runs are in sandboxes
- * that are not ready or because there are none.
+ * Returns the containers whose latest run may be missing from the runtime, either because they have no runs there or
+ * because all of their runs are in sandboxes that are not ready.
  */
 export function containersWithLostRuns(pod: Pod, observed: ObservedPod): string[] {
   const readySandboxIds = new Set(observed.sandboxes.flatMap(({ id, state }) => (state === 'ready' ? [id] : [])));

@@ -44,8 +44,9 @@ export function requestedVersion(
 const podWith = memoize((resources: PodResources) => memoize((pod: Pod) => withResources(pod, resources)));
 
 /**
- * Returns a lookup of the resources that a container had before the agent restarted. These may differ from the pod's
- * current resources if the manifest was edited in the meantime. The lookup returns undefined if nothing was persisted.
+ * Returns a function that looks up the resources that a container had before the agent restarted. These resources may
+ * differ from the pod's current resources if the manifest was edited in the meantime. The function returns undefined if
+ * nothing was persisted.
  */
 export function persistedSizes({ allocation, allocated }: PodContext): (name: string) => ContainerSize | undefined {
   const { sizes, resources } = allocation ?? {};

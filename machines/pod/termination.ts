@@ -10,7 +10,7 @@ import type { PodContext } from './context.ts';
 export const deadlineOf = ({ at, graceSeconds }: Termination): number => at + graceSeconds * 1_000;
 
 /**
- * Whether the terminated pod remains until no source contains it any more, because it completed or the node itself
+ * Whether the terminated pod remains until no source contains it any longer, because it completed or the node itself
  * initiated the termination.
  */
 export const remainsAfterTermination = (termination: Termination | undefined): boolean =>

@@ -1,6 +1,6 @@
 /**
- * Defines the shared reasons why no simulation takes a transition. A reason that only one machine uses is declared
- * beside the transition.
+ * Defines the shared reasons why simulations never, or only rarely, take a transition. A reason that only one machine
+ * uses is declared beside the transition.
  */
 
 export interface CoverageGap {

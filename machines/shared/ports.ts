@@ -50,7 +50,7 @@ export interface KnownContainer extends AttemptIdentity {
   readonly container: string;
 }
 
-/** A container in the runtime with the resources that it has. */
+/** A container in the runtime, with its actual resources. */
 export interface SizedContainer {
   readonly name: string;
   readonly id: string;
@@ -224,8 +224,8 @@ export interface PortTypes extends CertificatePorts {
   removeContainers: { input: { ids: readonly string[] }; output: null };
   /**
    * Measures how much of the node's resources is left, and the disk usage of the given pods. `layout` describes the
-   * node's file systems. `at` is the time of the measurement in milliseconds since the epoch, and `uptimeMs` is the
-   * same time on the monotonic clock. Has a time limit.
+   * node's filesystems. `at` is the time of the measurement in milliseconds since the epoch, and `uptimeMs` is the same
+   * time on the monotonic clock. Has a time limit.
    */
   measureResources: {
     input: { limitedUids: readonly string[] };
@@ -286,12 +286,12 @@ export interface PortTypes extends CertificatePorts {
     input: { containers: readonly ContainerRun[] };
     output: { updatedCount: number };
   };
-  /** Requests the devices that the plugin of a resource prefers. */
+  /** Queries the devices that the plugin of a resource prefers. */
   preferDevices: {
     input: { resource: string; request: PreferenceRequest };
     output: { preferred: readonly string[] };
   };
-  /** Has a plugin allocate devices for a container. Has no time limit, as in the kubelet. */
+  /** Requests that a plugin allocate devices for a container. Has no time limit, as in the kubelet. */
   allocateDevices: {
     input: { uid: string; pod: string; container: string; resource: string; devices: readonly string[] };
     output: { edits: ContainerEdits };

@@ -61,8 +61,8 @@ export interface StateMeta {
   readonly region?: string;
   readonly layout?: Layout;
   /**
-   * Reason why no simulation takes the transition. On a state, it applies to every transition of the state and its
-   * substates.
+   * Reason why simulations never, or only rarely, take the transition. On a state, the reason applies to every
+   * transition of the state and its substates.
    */
   readonly coverageGap?: CoverageGap;
   /** Regions of the machine, declared only on its root. Each state belongs to one region. */
@@ -71,7 +71,7 @@ export interface StateMeta {
    * Returns the deadlines that are not stored in the context under their own names. Declared only on a machine's root.
    */
   readonly deadlines?: (actor: ActorInfo<never>) => Deadlines;
-  /** Inserts names that only the actor knows into `waitsFor`. Declared only on a machine's root. */
+  /** Inserts into `waitsFor` the names that only the actor knows. Declared only on a machine's root. */
   readonly formatWait?: (waitsFor: string, actor: ActorInfo<never>) => string;
   /** Returns additional details for actor trees. Declared only on a machine's root. */
   readonly facts?: (actor: ActorInfo<never>) => ReportedDetails;

@@ -35,7 +35,7 @@ const RECONNECT_INTERVAL_MS = 1_000;
 
 /** Returns the delay in the response of `readInhibitDelay`. */
 const delayOf = (event: object): number | undefined =>
-  // Only transitions on the completion of `readInhibitDelay` call this function.
+  // Safe cast: only transitions on the completion of `readInhibitDelay` call this function.
   'output' in event ? (event.output as PortTypes['readInhibitDelay']['output']).delayMs : undefined;
 
 const SHUTDOWN_EVENT: EventMessage = { reason: 'Shutdown', message: 'Shutdown manager detected shutdown event' };

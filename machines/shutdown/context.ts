@@ -16,7 +16,7 @@ export type ShutdownTimes = {
 
 /**
  * Settings for graceful node shutdown. A type alias rather than an interface, because generated declaration files can
- * inline an alias.
+ * inline an alias but can refer to an interface only by name.
  */
 export type ShutdownInput = {
   readonly nodeName: string;

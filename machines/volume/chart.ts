@@ -18,7 +18,7 @@ import {
 } from './setup.ts';
 
 /**
- * Returns the transition to a state that retries a failed mount. The retry comes sooner if the volume's objects have
+ * Returns the transitions to a state that retries a failed mount. The retry comes sooner if the volume's objects have
  * changed in the meantime.
  */
 const failureTransitions = <To extends string>(target: To, metaIfOutdated: StateMeta = {}) =>

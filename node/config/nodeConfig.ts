@@ -49,7 +49,7 @@ export interface NodeConfig extends HousekeepingConfig, ServedEndpoints {
   readonly manifestUrl?: ManifestUrlConfig;
   /** Settings of the node's cluster. Undefined if the node does not belong to a cluster. */
   readonly cluster?: ClusterConfig;
-  /** Whether manifests may refer to optional API objects. The pods then run without those objects. */
+  /** Whether manifests may contain optional references to API objects. The pods then run without those objects. */
   readonly lenientManifests: boolean;
   /** Whether to start the pods once and then exit. */
   readonly runOnce: boolean;
@@ -103,7 +103,7 @@ export interface NodeConfig extends HousekeepingConfig, ServedEndpoints {
   readonly podResources: { readonly listsOnlyActivePods: boolean };
   /** Whether the statuses of containers contain the health of their devices. */
   readonly reportsDeviceHealth: boolean;
-  /** Whether they contain the messages of drivers about it. */
+  /** Whether the statuses of containers contain the messages of drivers about the health of devices. */
   readonly reportsHealthMessages: boolean;
   readonly logging: { readonly format: 'text' | 'json'; readonly verbosity: number };
   /** The feature gates that have an effect on the node. */

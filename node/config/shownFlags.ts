@@ -7,7 +7,7 @@ import { defaultValue, isStandalone } from './settings/settingValues.ts';
 
 const MASKED_VALUE = '<masked>';
 
-/** Replaces the values of secret flags with `<masked>`. */
+/** Replaces flag values that may be secret with `<masked>`. */
 export function maskedCommandLine(words: readonly string[]): string[] {
   const secrets = secretNames();
   return words.map((word, at) => {
@@ -24,8 +24,8 @@ type DisplayedConfig = Pick<
 
 /**
  * Returns the value or default of every flag, keyed by its name without dashes. As on a kubelet, the configuration file
- * is ignored (`GetFlagz` in `pkg/server/flagz/flagreader.go` of apiserver). Lists and maps have the format of Go's flag
- * package.
+ * is ignored (`GetFlagz` in `pkg/server/flagz/flagreader.go` of apiserver). Lists and maps are formatted as in Go's
+ * flag package.
  */
 export function displayedFlags(config: DisplayedConfig): ReadonlyMap<string, string> {
   const explicitFlags = new Map<string, unknown>(Object.entries(config.userInput.flags));

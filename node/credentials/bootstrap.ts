@@ -20,8 +20,8 @@ interface BootstrapPaths {
 }
 
 /**
- * Writes the node's kubeconfig if the current one has no valid certificate, and returns the bootstrap kubeconfig in
- * that case (`LoadClientConfig` of the kubelet). Otherwise the bootstrap kubeconfig is not even read.
+ * If the node's kubeconfig has no valid certificate, writes a new one and returns the bootstrap kubeconfig
+ * (`LoadClientConfig` of the kubelet). Otherwise does not read the bootstrap kubeconfig at all.
  */
 export async function writeBootstrappedKubeconfig(
   bootstrapPaths: BootstrapPaths,

@@ -9,7 +9,7 @@ const READ_TIMEOUT_MS = 3_000;
 
 interface CredentialFileOptions {
   readonly path: string;
-  /** Prefix of error messages, which contains the path. */
+  /** Prefix of error messages. It contains the path. */
   readonly errorPrefix: string;
   readonly files?: FileSystem | undefined;
   readonly timeoutMs?: number;

@@ -75,7 +75,7 @@ type ProviderFields = z.output<typeof provider>;
 interface ProviderConfig {
   readonly providers: readonly CredentialProvider[];
   /**
-   * `sha256:` followed by the hash of the files with their lengths, in the form that the kubelet reports
+   * `sha256:` followed by a hash of the files and their lengths, in the form that the kubelet reports
    * (`plugin/config.go`).
    */
   readonly hash: string;

@@ -4,8 +4,8 @@ import { LastGood } from './lastGood.ts';
 import type { ExecCredential } from './runExecPlugin.ts';
 
 /**
- * Minimum interval in milliseconds between two runs of the plugin, even if it fails or the server rejects its
- * credentials.
+ * Minimum interval in milliseconds between two runs of the plugin, even after a run fails or the server rejects the
+ * plugin's credentials.
  */
 const MIN_INTERVAL_MS = 1_000;
 

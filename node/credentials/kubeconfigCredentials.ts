@@ -30,7 +30,7 @@ export interface CredentialDependencies {
 type CredentialContext = Pick<Kubeconfig, 'cluster' | 'user' | 'errorPrefixes'>;
 type ReadPem = () => Promise<Pem | undefined>;
 
-/** Provides the credentials of a kubeconfig. Files that it names are read again for each new connection. */
+/** Provides the credentials of a kubeconfig. The files that the kubeconfig names are reread for each new connection. */
 export class KubeconfigCredentials implements CredentialSource {
   readonly #pemReaders: { readonly [Name in keyof PemInputs]: ReadPem | undefined };
   readonly #hasPlugin: boolean;

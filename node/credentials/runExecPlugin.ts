@@ -10,7 +10,7 @@ import type { Kubeconfig } from '../config/files/kubeconfig.ts';
 
 export interface ExecCredential {
   readonly token: string | undefined;
-  /** Client certificate and key in PEM. */
+  /** Client certificate and key in PEM format. */
   readonly certificatePair: { readonly cert: string; readonly key: string } | undefined;
   /** Expiry of the credentials, in milliseconds since the epoch. Undefined if the plugin does not report it. */
   readonly expiresAt: number | undefined;

@@ -55,7 +55,10 @@ export function tlsContext({ ca, cert, key }: PemInputs): TlsContext {
   }
 }
 
-/** Parses certificate authorities. As in client-go, unreadable ones are ignored if at least one is readable. */
+/**
+ * Parses certificate authorities. As in client-go, certificates that cannot be parsed are ignored if at least one can
+ * be parsed.
+ */
 function parseAuthorities({ text: pemText, errorPrefix }: Pem): {
   readonly certificates: readonly string[];
   readonly problems: readonly string[];

@@ -25,7 +25,7 @@ interface CadvisorHostDependencies {
  * Minimum interval in milliseconds between two reads of the hardware, as in cAdvisor (`update_machine_info_interval`).
  */
 const HARDWARE_INTERVAL_MS = 300_000;
-/** Timeout in milliseconds of the call to the runtime for the name of the sandbox image. */
+/** Timeout in milliseconds for requesting the name of the sandbox image from the runtime. */
 const CALL_TIMEOUT_MS = 2_000;
 
 const readProc = (file: string): Promise<string> => readFile(`/proc/${file}`, 'utf8').catch(() => '');
@@ -89,8 +89,8 @@ async function readDiskUsage(
 const sandboxInfoSchema = z.object({ image: z.string() });
 
 /**
- * Reads the sandbox image from containerd's verbose status or, because containerd 2 does not report it there, from that
- * of any sandbox. Returns an empty string if the runtime reports it in neither.
+ * Reads the sandbox image from containerd's verbose status. containerd 2 does not report the image there, so the
+ * verbose status of any sandbox is used instead. Returns an empty string if neither contains the image.
  */
 async function readPauseImage(cri: CadvisorHostDependencies['cri'], signal: AbortSignal): Promise<string> {
   const options = { signal, timeoutMs: CALL_TIMEOUT_MS };

@@ -18,8 +18,8 @@ export type InterfaceMap = Readonly<Record<string, readonly NetworkInterfaceInfo
 const isUsableAddress = ({ internal, address }: NetworkInterfaceInfo): boolean => !internal && !isLinkLocalIp(address);
 
 /**
- * Returns the first usable address of each family, IPv4 first. Addresses of the interface with the default route take
- * precedence, if there is one. `routes` is the content of /proc/net/route.
+ * Returns the first usable address of each family, IPv4 first. If there is a default route, the addresses of its
+ * interface take precedence. `routes` is the content of /proc/net/route.
  */
 export function hostAddresses(interfaces: InterfaceMap, routes: string): string[] {
   const uplinkName = defaultRouteInterface(routes);

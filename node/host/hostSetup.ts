@@ -9,7 +9,7 @@ import type { HostSetup } from '../config/nodeConfig.ts';
 interface HostSetupDependencies {
   readonly logger: Pick<Logger, 'info' | 'warn'>;
   readonly clock: Clock;
-  /** Sets the open file limit. Defaults to setting that of this process. */
+  /** Sets the open file limit. By default, sets the limit of this process. */
   readonly setFileLimit?: typeof setOpenFileLimit;
   /** Directory of the kernel parameters. Defaults to the host's. */
   readonly procSys?: string;

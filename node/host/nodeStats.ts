@@ -1,4 +1,4 @@
-/** Collects the usage statistics of the node and its pods. All servers of the node's API share them. */
+/** Collects the usage statistics of the node and its pods. All servers of the node's API share these statistics. */
 import { waitOnce } from '../../actors/alarm.ts';
 import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import { type Clock, systemJitter } from '../../base/time/clock.ts';

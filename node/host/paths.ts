@@ -67,8 +67,8 @@ interface DirectoryFlags {
 }
 
 /**
- * Returns the sockets that a running agent may serve, below the directory that the flags set or below every default
- * directory.
+ * Returns the paths of the sockets that a running agent may serve. They are below the directory that the flags set or,
+ * if no flag sets one, below each default directory.
  */
 export const candidateSockets = (flags: DirectoryFlags): string[] => candidateRoots(flags).map(socketPath);
 

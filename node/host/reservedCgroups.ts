@@ -31,8 +31,8 @@ export async function enforceReservedCgroups(
   { cgroupDriver, cgroups, publish, hierarchies }: EnforcementDependencies,
 ): Promise<void> {
   if (reservedCgroups.length === 0) return;
-  // On cgroup v2, this enables controllers that the reserved cgroups must have. The cgroups machine repeats the call
-  // later and reports a failure.
+  // On cgroup v2, this enables controllers that the reserved cgroups must have. Ignore errors here, because the cgroups
+  // machine repeats the call later and reports any failure.
   await cgroups?.setUp().catch(() => {});
   const host = { cgroupfs: hostCgroupfs, cgroupDriver, systemd: callSystemd };
   const cgroupTrees = hierarchies ?? (await readHierarchies());

@@ -7,14 +7,14 @@ import { createLayout } from '../../host/pods/layout.ts';
 
 const DIRECTORY_MODE = 0o750;
 /**
- * The users of a pod with its own user namespace must be able to reach the root file system of their container, which is
- * below the parent of the root directory if the containerd is private.
+ * Mode of the parent of the root directory. If containerd is private, the root file systems of containers are below
+ * that parent, and the users of a pod with its own user namespace must be able to reach them.
  */
 const PARENT_MODE = 0o711;
 
 /**
- * Creates a directory and its parents one by one, because the recursive `mkdir` of Node.js never returns below `/proc`,
- * where each attempt fails with ENOENT although the parent exists.
+ * Creates a directory and its parents one by one. The recursive `mkdir` of Node.js would never return for a path below
+ * `/proc`, because each attempt fails with ENOENT although the parent exists.
  */
 async function createWithParents(directory: string, mode = DIRECTORY_MODE): Promise<void> {
   const create = () =>

@@ -7,7 +7,7 @@ import type { Mounter } from '../../volume/mount/mounter.ts';
 /** The first kernel whose tmpfs has the option `noswap`, as major and minor version. */
 const FIRST_VERSION = [6, 4] as const;
 
-/** Content of `uid_map` outside of user namespaces. */
+/** Content of `uid_map` in the initial user namespace. */
 const IDENTITY_MAP = '0 0 4294967295';
 
 interface NoswapDependencies {

@@ -48,7 +48,8 @@ const MAX_REMEMBERED_FAILURES = 100;
 
 export interface ErrorLog {
   /**
-   * Logs a failure of a source. An error or warning is logged once. Failed calls for a pod are logged at debug level.
+   * Logs a failure of a source. Each distinct error or warning is logged only once. Failed calls for a pod are logged
+   * at debug level.
    */
   readonly onError: (source: string, error: unknown) => void;
   /** Forgets which failures have been logged, so that they are logged again if they recur. */

@@ -26,7 +26,10 @@ export const healthChecks = (dependencies: HealthCheckDependencies): readonly He
 /** Always passes, because log lines are written synchronously. */
 const LOG_CHECK: HealthCheck = { name: 'log', runCheck: () => {} };
 
-/** Always passes, because the node retries until device plugins can register, and explains why they cannot. */
+/**
+ * Always passes, because the node keeps retrying until device plugins can register, and meanwhile explains why they
+ * cannot.
+ */
 const DEVICE_PLUGINS_CHECK: HealthCheck = { name: 'device-plugin', runCheck: () => {} };
 
 const MIN_IDLE_LIMIT_MS = 300_000;

@@ -29,7 +29,7 @@ interface PageOptions {
 /** Returns the directory to which the build writes the page. */
 export const pageDirectory = (): string => join(packageDirectory(), 'dist', 'web');
 
-/** Serves the page, and retries until its address is available. `close` stops the page or the retries. */
+/** Serves the page, and retries until its address is available. `close` stops the server or the retries. */
 export function startPage(options: PageOptions): { close(): Promise<void> } {
   const { config, logger, clock = systemClock, onServed } = options;
   const { inspect } = config;

@@ -71,8 +71,8 @@ export interface NodeApiServer {
 }
 
 /**
- * Serves the API. If that fails on a node that belongs to a cluster, rejects, because the kubelet exits too. On a node
- * without a cluster, retries, because nothing depends on the API.
+ * Serves the API. If that fails, rejects on a node that belongs to a cluster, because a kubelet would exit as well, and
+ * retries on a node without a cluster, because nothing depends on the API there.
  */
 export async function serveNodeApi(dependencies: NodeApiDependencies): Promise<NodeApiServer> {
   const { config, clock } = dependencies;
@@ -244,8 +244,8 @@ const accessFactory =
   };
 
 /**
- * Returns a function that logs a warning about a source, unless the warning repeats the previous one. Otherwise an
- * unreachable API server would cause a warning for every request.
+ * Returns a function that logs a warning about a source, unless the warning repeats the previous one. This prevents an
+ * unreachable API server from causing a warning for every request.
  */
 function oncePerReason(warn: (source: string, why: string) => void) {
   const lastReasonByKey = new Map<string, string>();

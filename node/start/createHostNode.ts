@@ -47,7 +47,7 @@ export interface HostNode {
   readonly cgroupLocation: CgroupLocation | undefined;
   /** The cgroups of the pods. Undefined if the agent does not manage them. */
   readonly cgroups: Cgroups | undefined;
-  /** Kills the credential plugins that are still running when the node stops. */
+  /** Called when the node stops. Kills the credential plugins that are still running. */
   readonly stopCredentialPlugins: () => void;
 }
 
@@ -90,8 +90,8 @@ export async function createHostNode(
     directory: join(config.rootDirectory, 'plugins_registry'),
     files: hostFiles,
     clock: systemClock,
-    // Claims come from the API server, so a node without a cluster registers no plugins of DRA drivers. A kubelet does, but
-    // cannot use them (`NewManager` in `cm/dra/manager.go`).
+    // ResourceClaims come from the API server, so a node without a cluster does not register DRA plugins. A kubelet
+    // registers them but cannot use them (`NewManager` in `cm/dra/manager.go`).
     types: cluster === undefined ? ['DevicePlugin'] : ['DevicePlugin', 'DRAPlugin'],
     onError: (error) => errorLog.onError('plugins', error),
   });

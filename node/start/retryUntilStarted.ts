@@ -11,7 +11,7 @@ interface RetryOptions<T> {
 
 /**
  * Interval in milliseconds between two attempts, as in `startKubelet` of `cmd/kubelet`. An attempt may fail because
- * another process occupies the service's address for a while.
+ * another process is temporarily using the service's address.
  */
 export const RETRY_MS = 5_000;
 

@@ -1,4 +1,7 @@
-/** Notifies systemd of the agent's state if it is a service of `Type=notify` (`pkg/kubelet/watchdog/watchdog_linux.go`). */
+/**
+ * Notifies systemd of the agent's state if the agent runs as a service with `Type=notify`
+ * (`pkg/kubelet/watchdog/watchdog_linux.go`).
+ */
 import type { Logger } from 'pino';
 import { messageOf } from '../../base/failure.ts';
 import type { Clock } from '../../base/time/clock.ts';

@@ -1,5 +1,6 @@
 /**
- * Bundles the page in web/ into dist/web as one script, one style sheet and HTML, and the charts as a separate page.
+ * Bundles the page in web/ into one script, one style sheet and HTML in dist/web. Also bundles the charts as a separate
+ * page.
  */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -89,7 +89,7 @@ function describeRegions(machine: AnyStateMachine): Drawing['regions'] {
 type StateDescriber = (state: string) => Omit<FoldedState, 'state' | 'label'>;
 
 /**
- * Creates a function that returns the category of a state, what the state waits for, its description and its rules. A
+ * Creates a function that describes a state: its category, its awaited condition, its description and its rules. A
  * state without a category inherits that of its parent or grandparent.
  */
 function createDescriber(machine: AnyStateMachine): StateDescriber {

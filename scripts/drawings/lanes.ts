@@ -1,6 +1,6 @@
 /**
- * Routes arrows between vertically stacked boxes. An arrow runs straight to a neighbouring box, or else in a lane
- * beside the boxes.
+ * Routes arrows between vertically stacked boxes. An arrow runs straight to a neighboring box, or else in a lane beside
+ * the boxes.
  */
 import type { Arrow, Item } from './content.ts';
 

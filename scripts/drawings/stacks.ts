@@ -6,7 +6,7 @@ import { routeBeside } from './lanes.ts';
 const GAP = 28;
 /** Gap between two cards that has space for an arrow's label of four lines. */
 const WIDE_GAP = 74;
-/** Maximum amount by which a column with wider gaps may be taller than the tallest column with normal gaps. */
+/** Maximum amount by which a column with widened gaps may exceed the height of the tallest column with normal gaps. */
 const COLUMN_PADDING = 24;
 
 /** Lays out columns side by side. Shorter columns have wider gaps between their cards. */

@@ -73,7 +73,10 @@ function isFromMetricsPackage({ path, tokens, imports }: GoFile, at: number): bo
   return path.slice(0, path.lastIndexOf('/')) === METRICS_PACKAGE && tokens[at - 1] === '&';
 }
 
-/** Returns the types of the metrics that are collected on each scrape, keyed by the variable of their description. */
+/**
+ * Returns the types of the metrics that are collected on each scrape, keyed by the variable that contains the metric's
+ * description.
+ */
 function readDescribedTypes(files: readonly GoFile[]): ReadonlyMap<string, string> {
   const types = new Map<string, string>();
   for (const { tokens } of files) {
@@ -117,8 +120,8 @@ function readOptionsLiteral(open: number, kind: string, { file, packages }: Sour
 }
 
 /**
- * Whether an argument contains labels, as a list or as single constants. Otherwise, it may be e.g. a function that
- * returns the metric's value.
+ * Whether an argument contains labels, as a list or as single constants. Other arguments are possible, e.g. a function
+ * that returns the metric's value.
  */
 const isLabelList = (tokens: readonly string[]): boolean =>
   tokens.slice(0, 3).join('') === '[]string' ||

@@ -59,7 +59,7 @@ function matchesPattern({ pattern, field: of }: Pattern, metric: Pick<KubeletMet
   return pattern.endsWith('*') ? fieldValue.startsWith(pattern.slice(0, -1)) : fieldValue === pattern;
 }
 
-/** Returns the patterns that match no metric of the kubelet, and whose reasons are therefore outdated. */
+/** Returns the patterns that match no metric of the kubelet. The reasons given for these patterns are outdated. */
 export function staleReasons(): string[] {
   const metrics = kubeletMetrics();
   return exclusionReasons

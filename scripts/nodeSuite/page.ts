@@ -17,7 +17,7 @@ export const allSpecs = (): SuiteSpec[] =>
 
 /** A test in the source of a test file. */
 interface SourceTest {
-  /** Title as it is written there, with the placeholders of a table. */
+  /** Title as written in the source, with the placeholders of a table. */
   readonly title: string;
   /** Titles of the groups around the test. */
   readonly groups: readonly string[];
@@ -41,10 +41,10 @@ export function listTests(source: string): SourceTest[] {
 
 const unescapeLiteral = (literal: string): string => literal.replaceAll(/\\(.)/g, '$1');
 
-/** Returns the test in its file, or undefined if the file has no such test or its table no such row. */
+/** Returns the test in its file. Returns undefined if the file has no such test or the test's table has no such row. */
 export function findTest({ file, title, row = '' }: EquivalentTest): SourceTest | undefined {
   const source = readTest(file);
-  // Long tables are files of their own beside the test.
+  // Long tables are in separate files next to the test.
   const tables = Array.from(source.matchAll(/ from '\.\/(\w+\.ts)';$/gm), ([, name = '']) =>
     readTest(join(file, '..', name)),
   );
@@ -52,7 +52,7 @@ export function findTest({ file, title, row = '' }: EquivalentTest): SourceTest 
   return isInTable ? listTests(source).find((each) => each.title === title) : undefined;
 }
 
-/** Returns what the test runs on. */
+/** Returns the environment in which the tests of a file run. */
 function environmentOf(file: string): string {
   if (file.startsWith('vm/')) return 'virtual machine';
   if (file.startsWith('e2e/')) return 'real containerd';
@@ -109,7 +109,9 @@ function tableRow({ spec, tests, remark = '' }: SuiteSpec): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }
 
-/** Returns the title of a test with those of its groups. The row replaces the only placeholder of a title. */
+/**
+ * Returns the full title of a test, including the titles of its groups. The row replaces the title's only placeholder.
+ */
 function fullTitle(equivalent: EquivalentTest): string {
   const { title, row } = equivalent;
   const placeholders = title.match(/%[a-z]|\$[\w.]+/g) ?? [];

@@ -9,25 +9,25 @@ export interface EquivalentTest {
   readonly row?: string;
 }
 
-/** A spec, or several specs of a table that assert the same. */
+/** A spec, or several specs of a table that assert the same thing. */
 export type SuiteSpec = TestedSpec | UntestedSpec;
 
 interface TestedSpec {
   readonly spec: string;
   readonly tests: readonly [EquivalentTest, ...EquivalentTest[]];
-  /** Part of the spec that the tests leave out, or a difference between them. */
+  /** Part of the spec that the tests leave out, or a difference between the tests and the spec. */
   readonly remark?: string;
 }
 
 interface UntestedSpec {
   readonly spec: string;
   readonly tests?: undefined;
-  /** Reason why no test asserts the same. */
+  /** Reason why no test asserts the same thing. */
   readonly remark: string;
 }
 
 interface SuiteContext {
-  /** Containers around the specs, e.g. `CPU Manager > when …`. Absent if each spec is in a container of its own. */
+  /** Ginkgo containers around the specs, e.g. `CPU Manager > when …`. Absent if each spec is in its own container. */
   readonly context?: string;
   readonly specs: readonly SuiteSpec[];
 }

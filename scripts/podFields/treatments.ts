@@ -4,7 +4,7 @@ type Treatment = 'takes effect' | 'rejected' | 'holds the pod back';
 
 export interface FieldTreatment {
   readonly treatment: Treatment;
-  /** Source file that reads the field, or the cluster component that acts on it before the node gets the pod. */
+  /** Source file that reads the field, or the cluster component that acts on it before the node receives the pod. */
   readonly owner: string;
   /** Effect of the field. For a field that prevents the pod from running, the reason that users see. */
   readonly text: string;

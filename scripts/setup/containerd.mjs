@@ -10,9 +10,9 @@ const directory = join(root, '.cache/containerd');
 const patchelfDirectory = join(root, '.cache/patchelf');
 
 /**
- * Downloads the containerd and runc of Debian sid, on which the tests run in addition to those of the host, and unpacks
- * them in .cache/containerd without installing them. Skips the download if they exist and run. A failure is reported but
- * does not throw, because the tests on them fail without them anyway.
+ * Downloads containerd and runc from Debian sid and unpacks them in .cache/containerd without installing them. The
+ * tests run on these versions in addition to the host's. Skips the download if both programs exist and run. Reports a
+ * failure instead of throwing, because the tests that need these versions then fail anyway.
  */
 export async function fetchContainerd() {
   if ((await readVersions()) === undefined) {
@@ -37,7 +37,7 @@ async function fetchPrograms() {
 }
 
 /**
- * Links runc to the libraries beside it, because it needs a later libc than the host's. The dynamic loader must be of
+ * Links runc to the libraries beside it, because runc needs a newer libc than the host's. The dynamic loader must have
  * the same version as libc, and its path is absolute.
  */
 async function useOwnLibraries(unpacked) {

@@ -12,7 +12,7 @@ const packagesByRelease = { bookworm: 'kubernetes-client', sid: 'kubectl' };
 
 /**
  * Downloads the kubectl versions for the tests from the host's Debian mirror, and unpacks them in .cache/kubectl
- * without installing them. Skips versions that have already been downloaded. A failure is reported but does not throw,
+ * without installing them. Skips versions that have already been downloaded. Reports a failure instead of throwing,
  * because the tests fail without kubectl anyway.
  */
 export async function fetchKubectls() {

@@ -7,7 +7,7 @@ const cacheDirectory = join(root, '.cache/prometheus');
 
 /**
  * Downloads Debian's Prometheus, which a test uses to scrape a node, and unpacks it in .cache/prometheus without
- * installing it, so that no service starts. A failure is reported but does not throw, because the test fails without
+ * installing it, so that no service starts. Reports a failure instead of throwing, because the test fails without
  * Prometheus anyway.
  */
 export async function fetchPrometheus() {

@@ -44,7 +44,7 @@ function selectRunOptions(args) {
   });
 }
 
-/** Runs the tests, and then reruns each suite that failed, alone. Returns the numbers of passed and failed tests. */
+/** Runs the tests, and then reruns each failed suite on its own. Returns the numbers of passed and failed tests. */
 async function runJest(args) {
   printProgress('running the tests');
   const directory = mkdtempSync(join(tmpdir(), 'statelet-test-'));
@@ -88,8 +88,8 @@ async function runJest(args) {
 }
 
 /**
- * Returns the suites with the name of the project in which each has run. jest identifies a suite by its path only, which
- * several projects share (test/support/projectNames.ts).
+ * Returns the suites, each with the name of the project in which it ran. jest identifies a suite only by its path, and
+ * several projects can run the same path (test/support/projectNames.ts).
  */
 const withProjects = ({ testResults = [], projectNames = [] }) =>
   testResults.map((suite, index) => ({ ...suite, project: projectNames[index] }));
@@ -99,7 +99,7 @@ const describeSuite = ({ project, name }) => `${project} ${relative(root, name)}
 const countTests = ({ assertionResults = [] }, wantedStatus) =>
   assertionResults.filter(({ status }) => status === wantedStatus).length;
 
-/** Reports a suite that failed in the full run and passed alone. Each such suite is a bug. */
+/** Reports a suite that failed in the full run but passed when it was rerun alone. Each such suite is a bug. */
 function reportFlakySuite(suite, { passed }) {
   process.stderr.write(`FLAKY: ${describeSuite(suite)}\n`);
   process.stderr.write(`the first run failed:\n${suite.message.trimEnd()}\n`);

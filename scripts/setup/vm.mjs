@@ -127,8 +127,7 @@ async function readAptOptions() {
 }
 
 /**
- * Installs the package in the same way as `npm install --global`, the example unit as described in its own comment, and
- * the images.
+ * Installs the package as `npm install --global` does, the example unit as its own comment describes, and the images.
  */
 async function installCheckout(machine, signal) {
   const run = (command, options = {}) => runInVm(machine.sshConfigFile, command, { signal, ...options });

@@ -47,8 +47,8 @@ const POLL_MS = 500;
 const SHOWN_LINES = 20;
 
 /**
- * Boots a machine, with hardware virtualization if that works. Virtualization can fail although the KVM device exists,
- * because some nested hypervisors cannot run an unmodified kernel.
+ * Boots a machine with hardware virtualization or, if that does not work, without it. Virtualization can fail although
+ * the KVM device exists, because some nested hypervisors cannot run an unmodified kernel.
  */
 export async function bootMachine(options: MachineOptions): Promise<Machine> {
   const { say, hasKvm = isKvmAccessible } = options;

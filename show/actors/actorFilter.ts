@@ -64,7 +64,8 @@ const suggestion = (word: string, candidates: readonly string[]): string => {
 };
 
 /**
- * Parses a filter on how long an actor has been in its state. For a waiting actor, this is the duration of the wait.
+ * Parses a filter on the time that an actor has spent in its state. For a waiting actor, this is the duration of the
+ * wait.
  */
 function parseDurationFilter(word: string, [key, sign, duration]: readonly [string, string, string]): ParsedFilter {
   const appliesTo = lookUp(DURATION_FILTERS, key);

@@ -23,7 +23,9 @@ export const pairWithTrees = (pods: readonly Pod[], trees: ReadonlyMap<string, A
 export interface ContainerWithActor {
   readonly actor: ActorNode;
   readonly role: ContainerRole;
-  /** Undefined if the pod's status does not contain the container, for example after its removal from the pod. */
+  /**
+   * Undefined if the pod's status does not contain the container, e.g. after the container was removed from the pod.
+   */
   readonly status?: ContainerStatus;
   /**
    * Whether the container will run again, because it is in back-off or about to be created. Always false while the pod

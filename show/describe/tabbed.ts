@@ -8,8 +8,8 @@ import { printableText } from '../../base/text/printable.ts';
 const GAP = 2;
 
 /**
- * Lays out lines whose cells end with tabs. A column extends over adjacent lines that contain it. Text after the last
- * tab of a line belongs to no column.
+ * Lays out lines whose cells end with tabs. A column consists of the cells at the same position in adjacent lines. Text
+ * after the last tab of a line belongs to no column.
  */
 export function alignColumns(text: string): string {
   // Escape before measuring, because an escaped character is wider than the original.

@@ -50,8 +50,8 @@ function remainingText(remainingMs: number | undefined): string {
 }
 
 /**
- * Returns sentences about the pods that would be evicted first. With `shortage`, a hypothetical shortage, returns
- * sentences about the pods that this shortage would evict.
+ * Returns sentences about the pods that the node would evict first or, if `shortage` is set, about the pods that it
+ * would evict in this hypothetical shortage.
  */
 export function evictionSentences(
   allPods: readonly Pod[],

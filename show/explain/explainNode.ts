@@ -90,7 +90,7 @@ export function withUnwrittenFiles(
 export interface LostRoot {
   readonly message: string;
   readonly since: number;
-  /** Time of the next check for the directory, in milliseconds since the epoch. */
+  /** Time of the next check of the directory, in milliseconds since the epoch. */
   readonly retryAt: number;
 }
 

@@ -142,7 +142,7 @@ export function timeWithDistance(at: number, now: number): string {
   return ` ${clockTime(at, now)} (${relativeTimeText})`;
 }
 
-/** Prefixes and suffixes that containerd and runc add to a message, the second prefix since runc 1.2. */
+/** Prefixes and suffixes that containerd and runc add to a message. The second prefix is added since runc 1.2. */
 const RUNTIME_MESSAGE_AFFIXES = /^.*unable to start container process: (error during container init: )?|: unknown$/g;
 /** Reasons that are omitted because they convey no more than the exit code. */
 const GENERIC_REASONS: readonly string[] = ['Error', 'Completed', ''];
@@ -163,8 +163,8 @@ const SIGNAL_NAMES: ReadonlyMap<number, string> = new Map([
 ]);
 
 /**
- * Returns the cause of a container's exit, e.g. `exit code 3 after 2s: no database at db.example:5432`. Omits the last
- * line of the output after a SIGKILL, because the process could not react to the signal.
+ * Returns the cause of a container's exit, e.g. `exit code 3 after 2s: no database at db.example:5432`. After a
+ * SIGKILL, omits the last line of the output, because the process could not react to the signal.
  */
 export function terminationCause(run: Omit<TerminatedRun, 'containerId'>): string {
   const { exitCode, signal, reason, stopCause, message = '', startedAt, finishedAt } = run;
@@ -186,7 +186,7 @@ export function terminationCause(run: Omit<TerminatedRun, 'containerId'>): strin
   return `${GENERIC_REASONS.includes(reason) ? end : `${reason}, ${end}`}${durationText}${killReason}${output}`;
 }
 
-/** Returns the last non-blank line of a text, shortened. */
+/** Returns the last non-blank line of the text and shortens it. */
 function lastLine(text: string): string {
   return shortenMessage(text.trimEnd().split('\n').at(-1) ?? '');
 }

@@ -15,7 +15,7 @@ import {
   untilClause,
 } from './explainText.ts';
 
-/** Width in columns of a text that is not written to a terminal. */
+/** Width in columns of output that is not written to a terminal. */
 const DEFAULT_WIDTH = 80;
 /** Minimum width in columns. A narrower terminal has to wrap the lines itself. */
 const MIN_WIDTH = 60;

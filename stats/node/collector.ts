@@ -36,8 +36,8 @@ export interface CollectorOptions {
 const DEFAULT_MAX_AGE_MS = 10_000;
 const RUNTIME_TIMEOUT_MS = 5_000;
 /**
- * Number of pods to sample before yielding to the event loop. A pod takes more than a millisecond, so this number of
- * pods blocks the event loop for about 5 ms.
+ * Number of pods to sample before yielding to the event loop. Sampling a pod takes more than a millisecond, so this
+ * number of pods blocks the event loop for about 5 ms.
  */
 const PODS_PER_TURN = 4;
 
@@ -134,7 +134,7 @@ export class Collector {
     const cgroupPaths = indexCgroups(findCgroups?.() ?? { shared: [], pods: [] });
     const pods = failure === undefined ? runningPods : filterExisting(runningPods, cgroupPaths);
     this.#previousPods = pods;
-    // A sample without CPU usage leaves the counters for the rates of the next sample unchanged.
+    // A sample without CPU usage does not change the counters from which the rates of the next sample are computed.
     const hasRates = includesCpu(kind) && this.#rates.startSample(clock.monotonic());
     const [allPods, ...qosCgroups] = cgroupPaths.sharedPaths.map((path) => this.#sampleCgroup(path, kind));
     const root = this.#sampleCgroup('', kind);

@@ -79,15 +79,15 @@ export class StatsProvider {
   }
 
   /**
-   * Summarizes CPU and memory, which requires no disk access and only list calls to the runtime. `failure` is the
-   * runtime's error if it did not list its containers.
+   * Summarizes CPU and memory usage. This requires no disk access and no calls to the runtime except list calls.
+   * `failure` is the runtime's error if it did not list its containers.
    */
   async cpuAndMemory(signal: AbortSignal): Promise<{ readonly summary: Summary; readonly failure?: unknown }> {
     const sample = await this.#options.collector.sample('cpuAndMemory', signal, CPU_AND_MEMORY_MAX_AGE_MS);
     return { summary: this.#summarizeCpuAndMemory(sample), failure: sample.failure };
   }
 
-  /** Summarizes CPU and memory including CPU rates, which may require waiting for a second sample. */
+  /** Summarizes CPU and memory usage, including CPU rates, which may require waiting for a second sample. */
   async usageWithRates(signal: AbortSignal): Promise<Summary> {
     return this.#summarizeCpuAndMemory(await this.#sampleWithRates('cpuAndMemory', signal, CPU_AND_MEMORY_MAX_AGE_MS));
   }

@@ -82,8 +82,8 @@ export const layerUsage = ({ timestamp, fsId, usedBytes, inodesUsed }: wire.File
 function cpuStats({ timestamp, usageCoreNanoSeconds, usageNanoCores, psi }: wire.CpuUsage, rateOf: RateOf): CpuStats {
   const readAt = toMilliseconds(timestamp);
   const usedNs = toNumber(usageCoreNanoSeconds);
-  // Compute the rate even if the runtime reports one, in order to store this counter. It is needed if the runtime does
-  // not report the next rate.
+  // Compute the rate even if the runtime reports one, because this stores the counter. The counter is needed if the
+  // runtime does not report the next rate.
   const coreUsageRate = usedNs === undefined ? undefined : rateOf(usedNs, readAt);
   return {
     time: statsTime(readAt),

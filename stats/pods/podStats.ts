@@ -81,7 +81,7 @@ function statsOfPod({ cgroup, runtime }: PodSample, containers: readonly Contain
   };
 }
 
-/** Sums up all numeric fields. The timestamp is that of the last item. */
+/** Sums each numeric field. The timestamp is that of the last item. */
 function sumStats<T extends CpuStats | MemoryStats | SwapStats>(statsList: readonly (T | undefined)[]): T | undefined {
   const definedStats = statsList.filter((each) => each !== undefined);
   const lastStats = definedStats.at(-1);

@@ -101,7 +101,7 @@ export class VolumeUsage {
   }
 
   /**
-   * Aborts the measurement of a pod that stops, because a volume cannot be unmounted while a process is accessing it.
+   * Aborts the measurement of a terminating pod, because a volume cannot be unmounted while a process is accessing it.
    */
   abortPod(uid: string): void {
     this.#measurements.delete(uid);
@@ -159,8 +159,8 @@ export class VolumeUsage {
   }
 
   /**
-   * Returns the directory trees to measure. The contents of a volume that is not an emptyDir are written by the agent,
-   * so such a volume is measured only once.
+   * Returns the directory trees to measure. The agent itself writes the contents of every volume other than an
+   * emptyDir, so such a volume is measured only once.
    */
   #listTrees({ metadata: { uid }, spec }: Pod): VolumeTree[] {
     const { layout, findPlugin } = this.#options;

@@ -16,8 +16,8 @@ import type { VolumeMount, VolumePlugin, VolumeUnmount } from './plugin.ts';
 const PLUGIN_NAME = 'kubernetes.io/empty-dir';
 const FULL_ACCESS = 0o777;
 /**
- * Mode that marks a directory whose creation is incomplete: the sticky bit without permissions, which no container
- * would set.
+ * Mode that marks a directory whose creation is incomplete. It consists of the sticky bit without any permissions, a
+ * mode that no container would set.
  */
 const INCOMPLETE_MODE = 0o1000;
 

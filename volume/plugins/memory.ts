@@ -1,4 +1,4 @@
-/** Creates and removes the directories of volumes, optionally with a memory file system mounted on them. */
+/** Creates and removes the directories of volumes, optionally with a memory-backed file system mounted on them. */
 import path from 'node:path';
 import { NodeFailure } from '../../base/failure.ts';
 import { errorCode } from '../../host/files/fileErrors.ts';

@@ -115,8 +115,8 @@ interface FileLocation {
 }
 
 /**
- * Creates a file that only the pod can read, if possible. The file belongs to the common user of all containers if they
- * have one, and the fsGroup can read it if there is one. Otherwise it has the given mode.
+ * Creates a file that only the pod can read, if possible. If all containers run as the same user, the file belongs to
+ * that user. If the pod has an fsGroup, that group can read the file. If neither applies, the file has the given mode.
  */
 function podFile(pod: Pod, contents: string, { path, mode }: FileLocation): ProjectedFile {
   const owner = commonUser(pod);

@@ -1,6 +1,6 @@
 /**
- * Creates the state that all panels share, i.e. the selection, the time, the connection and the data of the node, as
- * signals.
+ * Creates the signals for the state that all panels share, i.e. the selection, the time, the connection and the data of
+ * the node.
  */
 import { computed, signal } from '@preact/signals';
 import type { ActorDetail, ActorHistory, Rail, ShownActor, ShownPod, Snapshot } from '../../inspect/protocol.ts';

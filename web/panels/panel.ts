@@ -12,7 +12,7 @@ export interface Panel {
   readonly reading: ReadingState;
   /** The properties of the story and time panels. */
   readonly story: StoryPanel;
-  /** Announces a text to screen readers. */
+  /** Announces text to screen readers. */
   readonly announce: (text: string) => void;
   /** The text that is being announced. */
   readonly announcement: ReadonlySignal<string>;

@@ -1,7 +1,7 @@
 /**
- * Stores certificates in a kubelet's file layout (`util/certificate/certificate_store.go` of client-go), so a kubelet
- * and this agent can read each other's files. Each file contains certificates and their key, and a link points to the
- * current file.
+ * Stores certificates in the kubelet's file layout (`util/certificate/certificate_store.go` of client-go), so that a
+ * kubelet and this agent can read each other's files. Each file contains certificates and their key, and a link points
+ * to the current file.
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { join } from 'node:path';

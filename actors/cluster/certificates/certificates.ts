@@ -23,7 +23,7 @@ export interface CertificateDependencies {
   readonly directory: string;
   /** Requests certificates while the node has no valid client certificate. Defaults to the node's own client. */
   readonly bootstrapClient?: KubeClient | undefined;
-  /** Called after a certificate was replaced. Open connections still use the previous one. */
+  /** Called after a certificate has been replaced. Open connections still use the previous one. */
   readonly onRenewed: (name: CertificateName) => void;
 }
 

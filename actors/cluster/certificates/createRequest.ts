@@ -21,7 +21,7 @@ interface RequestTemplate {
   readonly now: () => number;
 }
 
-/** The created request and its private key in PEM, which is secret. */
+/** The created request and its private key in PEM. The key is secret. */
 interface CreatedRequest {
   readonly csr: NamedObject;
   readonly key: string;
@@ -44,9 +44,9 @@ interface NamedOptions extends CallOptions {
 }
 
 /**
- * Creates a request for the persisted key under the name derived from it, or resumes the existing request of that name
- * in any state. If the existing request does not match, the key is discarded, so the next attempt uses a new key and
- * name. The kubelet would retry with the same name until the request is deleted.
+ * Creates a request for the persisted key under the name derived from it, or resumes an existing request with that
+ * name, regardless of its state. If the existing request does not match, the key is discarded, so the next attempt uses
+ * a new key and name. The kubelet would retry with the same name until the request is deleted.
  */
 export async function createNamedRequest(
   template: RequestTemplate,

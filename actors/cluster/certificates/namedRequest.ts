@@ -76,8 +76,8 @@ function parseRequest(base64: string): CertificationRequestInfo {
 }
 
 /**
- * Formats a subject for comparison. Only the text of the names is comparable, because Go encodes the text as different
- * ASN.1 string types.
+ * Formats a subject for comparison. Only the text of the names is comparable, because Go may encode the same text as a
+ * different ASN.1 string type.
  */
 const formatSubject = (subject: Name): string =>
   [...subject].flatMap((part) => [...part].map(({ type, value }) => `${type}=${value}`)).join('\n');

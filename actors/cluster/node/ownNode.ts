@@ -31,8 +31,8 @@ export class OwnNode {
   }
 
   /**
-   * The pod address ranges that the cluster has assigned to this node, separated by commas (as in `updateNode` in
-   * `pkg/kubelet/kubelet_node_status.go`). Empty if none are assigned yet.
+   * The pod CIDRs that the cluster has assigned to this node, separated by commas (as in `updateNode` in
+   * `pkg/kubelet/kubelet_node_status.go`). Empty if none have been assigned yet.
    */
   get podCidr(): string {
     return this.#object === null ? '' : (parseNode(this.#object).spec.podCIDRs ?? []).join(',');
@@ -126,6 +126,6 @@ const parseAddresses = (addresses: unknown): readonly NodeAddress[] =>
 /** Taint effects that this node acts on. */
 const TAINT_EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;
 
-/** Whether the node lifecycle controller has marked the node unreachable, because it missed heartbeats. */
+/** Whether the node lifecycle controller has marked the node unreachable because of missed heartbeats. */
 const isMarkedUnreachable = (conditions: unknown): boolean =>
   Array.isArray(conditions) && conditions.some(({ type, status }) => type === 'Ready' && status === 'Unknown');

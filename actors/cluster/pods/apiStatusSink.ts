@@ -87,8 +87,8 @@ export class ApiStatusSink implements StatusSink {
   }
 
   /**
-   * Patches the status only if the server still has the cached version. This prevents overwriting a terminal phase from
-   * another writer and detects other edits. Returns undefined if the server has a newer version.
+   * Patches the status only if the server still has the cached version. This avoids overwriting a terminal phase that
+   * another client has written, and detects other edits. Returns undefined if the server has a newer version.
    */
   async #patchCached(
     cachedPod: ServerPod,

@@ -1,6 +1,6 @@
 /**
- * Persists the objects that one source's manifests define and its pods use. After a restart of the agent, the persisted
- * objects replace those of a broken or unreadable manifest.
+ * Persists the objects that are defined by a source's manifests and used by its pods. After a restart of the agent, the
+ * persisted objects replace those of a broken or unreadable manifest.
  */
 import type { ConfigObject, ConfigReference } from '../../../kubernetes/objects/configObject.ts';
 import type { PersistedObjects } from './persistedObjects.ts';

@@ -32,9 +32,9 @@ const RENEWAL_FRACTION = 0.8;
 /** Maximum random time by which a token is renewed earlier, so that not all tokens are renewed at once. */
 const JITTER_MS = 10_000;
 /**
- * Difference between the clocks, in milliseconds, above which the wall clock is considered to have been set back: it
- * then shows less elapsed time than the monotonic clock. Time synchronization only makes smaller steps. An API server's
- * clock may be behind the token's issue time by as much.
+ * Tolerance for clock changes, in milliseconds. If the wall clock shows less elapsed time than the monotonic clock by
+ * more than this, it is considered to have been set back. Time synchronization only makes smaller steps. An API
+ * server's clock may be behind the token's issue time by up to this much.
  */
 const MAX_CLOCK_STEP_BACK_MS = 60_000;
 

@@ -1,6 +1,6 @@
 /**
  * Provides the service account tokens of pods (`pkg/kubelet/token/token_manager.go`). Tokens are requested from the API
- * server, only cached in memory, and renewed before they expire. A token that cannot be renewed is used until it
+ * server, cached in memory only, and renewed before they expire. A token that cannot be renewed is used until it
  * expires.
  */
 

@@ -48,7 +48,8 @@ const responseSchema = z.object({
 
 /**
  * Parses a token and its lifetime, measured from its creation. The lifetime is the shorter of the specified duration
- * and the interval between the server's own timestamps. Throws without quoting the response if it contains no token.
+ * and the interval between the server's own timestamps. If the response contains no token, throws an error that does
+ * not quote the response.
  */
 export function readToken(response: unknown): { readonly token: string; readonly lifetimeMs: number } {
   const parsedResponse = z.safeParse(responseSchema, response);

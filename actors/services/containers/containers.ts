@@ -340,7 +340,7 @@ const REFUSAL_REASONS: ReadonlySet<FailureReason> = new Set(['RuntimeError', 'Na
 
 function toCreateFailure(cause: unknown): unknown {
   if (!(cause instanceof NodeFailure)) return cause;
-  // The image or sandbox is gone and can be recreated.
+  // The image or sandbox is gone, but can be pulled or created again.
   if (cause.reason === 'NotFound') return new NodeFailure('NotFound', runtimeMessage(cause), { cause });
   if (!REFUSAL_REASONS.has(cause.reason)) return cause;
   return new NodeFailure('CreateContainerError', runtimeMessage(cause), { cause });

@@ -46,7 +46,7 @@ export interface HookDependencies {
   readonly cri: Cri;
   readonly clock: Clock;
   readonly network: Network;
-  /** Returns the node's addresses, at which pods without their own addresses are reached. */
+  /** Returns the node's addresses, which are used to reach pods on the host's network. */
   readonly node: () => Pick<NodeDescription, 'hostIps'>;
 }
 

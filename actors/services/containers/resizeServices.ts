@@ -98,7 +98,7 @@ function cgroupChanges(
   if (appliedPod === undefined) return { raises: true, lowers: true };
   const amountsOf = ({ spec }: Pod) => [
     podLimit(spec, resource) ?? Number.POSITIVE_INFINITY,
-    // The kernel has no memory requests.
+    // The kernel has no equivalent of a memory request.
     resource === 'cpu' ? podRequest(spec, resource) : 0,
   ];
   const appliedAmounts = amountsOf(appliedPod);
@@ -146,7 +146,7 @@ function sandboxLimits(cpuPod: Pod, memoryPod: Pod, description: NodeDescription
   return { ...sandboxResources(cpuPod.spec, description), memoryLimitInBytes };
 }
 
-/** Announces the limits of a sandbox to the runtime. A runtime without the call needs no announcement. */
+/** Announces the limits of a sandbox to the runtime. Does nothing if the runtime does not implement the call. */
 async function announceLimits(
   { cri, node }: Pick<ResizeDependencies, 'cri' | 'node'>,
   { pod, sandboxId, resources }: SandboxLimits,
@@ -170,7 +170,7 @@ interface SandboxLimits {
 }
 
 /**
- * Rejects lower memory limits than the current usage, because the kernel would kill processes (`validateMemoryResizeAction`
+ * Rejects memory limits below the current usage, because the kernel would kill processes (`validateMemoryResizeAction`
  * in `pkg/kubelet/kuberuntime/kuberuntime_manager.go`). Nothing is changed if any limit is too low.
  */
 async function requireHeadroom(

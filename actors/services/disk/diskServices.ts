@@ -59,8 +59,8 @@ export function diskServices(dependencies: DiskServiceDependencies): DiskService
     (input, { signal }) =>
       serialize({ uid: input.pod.metadata.uid }, () => call(input, signal));
   /**
-   * Wraps a port call that concerns one volume, so that calls for the volume run sequentially, and enforces the call's
-   * time limit. A call that continues after its timeout still blocks later calls for the same volume.
+   * Wraps a port call that concerns one volume. Runs the calls for a volume sequentially and enforces the call's time
+   * limit. A call that continues after its timeout still blocks later calls for the same volume.
    */
   const wrapVolumeCall =
     <Input extends VolumeInput, Output>(

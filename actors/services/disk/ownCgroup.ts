@@ -14,9 +14,9 @@ export interface PodWithSandboxes {
 }
 
 /**
- * Whether this agent created or adopted the pod's cgroup. The pod's directory proves this, because it exists for longer
- * than the cgroup. A sandbox also proves it, because every pod with a sandbox had a directory. False if another agent
- * also has a sandbox of the pod.
+ * Whether this agent created or adopted the pod's cgroup. The pod's directory proves this, because it is created before
+ * the cgroup and removed after it. A sandbox also proves it, because every pod with a sandbox had a directory. False if
+ * another agent also has a sandbox of the pod.
  */
 export async function isOwnCgroup(
   ownership: Pick<Ownership, 'owns' | 'hasCgroupAlone'>,

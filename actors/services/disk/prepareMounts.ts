@@ -25,8 +25,8 @@ interface MountDependencies {
 type MountInput = Pick<ContainerConfigInput, 'volumes'> & Omit<EnvironmentInput, 'envFiles'>;
 
 /**
- * Resolves the container's environment, mounts its subPaths, which depend on the environment, below the pod's directory
- * (C26), and checks whether the runtime supports recursive read-only mounts.
+ * Resolves the container's environment, mounts its subPaths below the pod's directory (C26), and checks whether the
+ * runtime supports recursive read-only mounts. The subPaths depend on the environment.
  */
 export async function prepareMounts(
   dependencies: MountDependencies,

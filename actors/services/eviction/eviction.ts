@@ -12,8 +12,8 @@ import { withTimeout } from '../withTimeout.ts';
 /** Measures the resources of the host. Each measurement reads current values, and rejects if it would be incomplete. */
 export interface ResourceMeter {
   /**
-   * Measures how much of the node's resources is left, but not the usage of each pod. Signals that the host cannot
-   * measure are omitted.
+   * Measures the available amount of each of the node's resources, but not the usage of each pod. Signals that the host
+   * cannot measure are omitted.
    */
   measureNode(signal: AbortSignal): Promise<{ readonly layout: DiskLayout; readonly observations: Observations }>;
   /** Reads only how much memory is left, which is cheaper than `measureNode`. */

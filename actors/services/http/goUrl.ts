@@ -59,7 +59,8 @@ export class GoUrl {
   }
 
   /**
-   * Parses a URL, given as a byte string. Throws Go's error message, such as `parse "/%zz": invalid URL escape "%zz"`.
+   * Parses a URL, given as a byte string. Throws an error with Go's message, such as `parse "/%zz": invalid URL escape
+   * "%zz"`.
    */
   static parse(bytes: string): GoUrl {
     const [url, fragment] = splitAtFirst(bytes, '#');

@@ -1,7 +1,7 @@
 /**
  * Connects over the host's network. Probes and hooks refuse TLS renegotiation, like the connections to the API server.
- * `fetch`, which only reads manifests from URLs, has no option for this, so a renegotiation is accepted within the
- * timeout of the request.
+ * `fetch`, which is used only to read manifests from URLs, has no option for this, so a renegotiation is accepted
+ * within the timeout of the request.
  */
 import { constants } from 'node:crypto';
 import { connect, isIP, type Socket } from 'node:net';

@@ -83,7 +83,7 @@ function createBodyFailure(cause: unknown): BodyFailure {
   return new BodyFailure(readFailureMessage(cause) ?? messageOf(cause), { cause });
 }
 
-/** Headers that the client sets itself and a probe cannot override (`reqWriteExcludeHeader` in Go's net/http). */
+/** Headers that the client itself sets and that a probe cannot override (`reqWriteExcludeHeader` in Go's net/http). */
 const EXCLUDED_HEADERS = new Set([
   'host',
   'user-agent',

@@ -5,7 +5,7 @@ import { quotedText } from '../../../base/text/quotedText.ts';
 
 export interface HttpHead {
   readonly status: number;
-  /** Keyed by lowercase name. Only the first header of a name is included. */
+  /** Keyed by lowercase name. If a header occurs more than once, only the first one is included. */
   readonly headers: ReadonlyMap<string, string>;
 }
 

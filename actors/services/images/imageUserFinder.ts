@@ -7,8 +7,8 @@ import { imageSpec } from '../../../cri/images/imageSpec.ts';
 export type FindImageUser = (imageRef: string, options: CallOptions) => Promise<ImageUser>;
 
 /**
- * Matches references that contain a digest. Only their users are cached, because a tag may be moved to a different
- * image.
+ * Matches references that contain a digest. Image users are cached only for these references, because a tag may be
+ * moved to a different image.
  */
 const DIGEST_PATTERN = /(^|:)[0-9a-f]{64}$/;
 const MAX_CACHED = 256;

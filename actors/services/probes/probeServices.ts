@@ -23,7 +23,7 @@ export interface ProbeDependencies {
   readonly cri: Cri;
   readonly clock: Clock;
   readonly network: Network;
-  /** Returns the node's addresses, at which pods without their own addresses are reached. */
+  /** Returns the node's addresses, which are used to reach pods on the host's network. */
   readonly node: () => Pick<NodeDescription, 'hostIps'>;
   /** Returns a random number in [0, 1). */
   readonly jitter: () => number;

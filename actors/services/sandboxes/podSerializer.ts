@@ -1,7 +1,7 @@
 /**
- * Returns a function that runs the tasks on each pod's files sequentially. This includes tasks whose caller no longer
- * waits, because a removal must not overtake the creation of the same files. Tasks for different volumes of a pod run
- * concurrently.
+ * Returns a function that runs the tasks on a pod's files sequentially, except that tasks for different volumes of the
+ * pod run concurrently. This includes tasks whose caller no longer waits, because a removal must not overtake the
+ * creation of the same files.
  */
 export function createPodSerializer() {
   const tasksByPod = new Map<string, PodTasks>();

@@ -146,8 +146,8 @@ class HttpSource {
   }
 
   /**
-   * Updates the pods and objects from a parsed response. Before the first valid response, a response that yields
-   * neither pods nor objects but has problems is ignored, because it is invalid.
+   * Updates the pods and objects from a parsed response. Before the first valid response, a response is ignored as
+   * invalid if it has problems and contains neither usable pods nor usable objects.
    */
   #resolve(text: ParsedText): void {
     const { lastGoodPods, onGoodPods, url } = this.#options;

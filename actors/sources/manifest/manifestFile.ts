@@ -11,8 +11,7 @@ import type { ObjectManifest } from '../../../kubernetes/objects/objectManifest.
 import { limitProblems } from '../limitProblems.ts';
 
 /**
- * The result of reading a manifest, which is a static pod to run, an object that pods may reference, or the problems of
- * the manifest.
+ * The result of reading a manifest: a static pod to run, an object that pods may reference, or the manifest's problems.
  */
 export type ManifestFile =
   /** `requiredObjects` lists the objects that the source should contain for the pod. */

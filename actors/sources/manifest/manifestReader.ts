@@ -8,8 +8,8 @@ import { type ManifestText, parseManifests, type ReadManifest } from './manifest
 import { ManifestThread } from './manifestThread.ts';
 
 /**
- * Time after which an idle thread is terminated, because it costs memory. The thread is not terminated earlier, because
- * large files often arrive together, and starting a thread takes as long as parsing one of them.
+ * Time after which an idle thread is terminated in order to free its memory. It is not shorter, because large files
+ * often arrive together, and starting a thread takes as long as parsing one of them.
  */
 const IDLE_TIMEOUT_MS = 5_000;
 

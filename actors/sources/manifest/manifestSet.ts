@@ -15,7 +15,7 @@ export interface ManifestSet {
   readonly problems: readonly SourceProblem[];
   readonly warnings: readonly SourceProblem[];
   /**
-   * Whether a file has not been read since the agent started, in which case running pods may be missing from the set.
+   * Set if any file has not been read since the agent started. In this case, running pods may be missing from the set.
    */
   readonly isPartial?: true;
 }

@@ -20,8 +20,8 @@ interface ReadOptions {
 export const DIRECTORY_NOT_FILE = 'a directory, not a file';
 
 /**
- * The result of reading a path, which is the content of a file, a description of a non-regular file, or undefined if
- * nothing exists there.
+ * The result of reading a path: the content of a file, a description of a non-regular file, or undefined if nothing
+ * exists there.
  */
 export type TextFile =
   | { readonly text: string; readonly mode: number; readonly ino: number }

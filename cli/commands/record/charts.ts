@@ -10,7 +10,7 @@ export interface ChartsOptions {
   readonly name?: string;
   /** Directory to which one page per machine is written. If undefined, the charts are printed. */
   readonly output?: string;
-  /** Opens the page of all charts in a browser instead. */
+  /** Whether to open the page of all charts in a browser instead of printing or writing the charts. */
   readonly open?: boolean;
   /** Output format. Defaults to `mermaid`. */
   readonly format?: 'mermaid' | 'json';

@@ -23,7 +23,7 @@ interface StreamingOptions {
   readonly terminal: CommandTerminal;
   /** Whether the terminal is in raw mode, in which case each key goes to the container. */
   readonly isRaw: boolean;
-  /** Whether the process in the container may already have drawn on its terminal. */
+  /** Whether to make the process in the container redraw its terminal, because it may already have drawn on it. */
   readonly shouldRedraw?: boolean;
 }
 

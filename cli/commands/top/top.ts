@@ -29,7 +29,7 @@ const PRINT_INTERVAL_MS = 5_000;
 /** Width of the output to a file or pipe, in columns. */
 const PLAIN_WIDTH = 100;
 
-/** Shows the actors that match the filter until the user quits. Without a terminal, prints them once. */
+/** Until the user quits, shows the actors that match the filter. Without a terminal, prints them once. */
 export async function top(words: readonly string[], options: TopOptions, terminal: TopTerminal): Promise<void> {
   const { output, input } = terminal;
   const { namespace } = options;
@@ -91,7 +91,7 @@ async function showUntilQuit(
     view.close();
     signals.close();
   }
-  // Ctrl-C is the normal way to quit. For other signals, exit with the same code as a shell.
+  // After any other signal, exit with the code that a shell would report for it.
   const reason: unknown = signals.stopSignal.reason;
   if (reason === 'SIGTERM' || reason === 'SIGHUP') process.exitCode = 128 + constants.signals[reason];
 }

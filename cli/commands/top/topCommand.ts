@@ -52,7 +52,7 @@ function runTop(commands: TopCommands, args: string[], options: TopUsageOptions)
   return kind === 'pods' ? commands.topPods(namedOptions) : commands.topNodes(namedOptions);
 }
 
-/** Rejects flags that have no effect, because the user would otherwise misread the table. */
+/** Rejects flags that have no effect, because a user who sets one would misread the table. */
 function rejectUnsupportedFlags(kind: string | undefined, options: TopUsageOptions): void {
   const { containers, allNamespaces, namespace, sortBy, headers, selector, fieldSelector } = options;
   if (kind === 'nodes' && namespace !== undefined) throw new ConfigError('--namespace: nodes have no namespace');

@@ -57,7 +57,7 @@ function usageOf({ cpu, memory }: MeasuredStats): Usage | undefined {
   return cpuNanoCores === undefined || memoryBytes === undefined ? undefined : { cpuNanoCores, memoryBytes };
 }
 
-/** Prints the usage of the running agent's pods or their containers. */
+/** Prints the usage of the running agent's pods or of the containers in these pods. */
 export async function topPods(options: TopUsageOptions, write: Write): Promise<void> {
   const { name, namespace, allNamespaces, headers = true } = options;
   const isSelected = createSelection<Pod>(options, podFields);

@@ -6,7 +6,7 @@ import { Scanner } from './scanner.ts';
 /** Renders a part of a template. */
 type Render = (value: unknown) => string;
 
-/** A block whose end has not been parsed: the whole template or a range. */
+/** A block whose end has not been parsed yet: the whole template or a range. */
 interface OpenBlock {
   readonly renderers: Render[];
   readonly query: PathQuery;

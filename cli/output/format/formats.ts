@@ -1,4 +1,4 @@
-/** Lists the values of `get -o`, for the command line and its completion. */
+/** Lists the values of `get -o` for the command line and for shell completion. */
 
 export const FORMATS = ['wide', 'json', 'yaml', 'name'] as const;
 

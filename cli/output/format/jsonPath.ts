@@ -55,7 +55,7 @@ export function parsePath(scanner: Scanner): PathQuery {
 function compileSegments(segments: string): PathQuery {
   try {
     const compiled = environment.compile(`$${segments}`);
-    // Safe cast: the value comes from the agent's JSON response.
+    // Safe cast, because the value comes from the agent's JSON response.
     return (value) => compiled.query(value as JSONValue).values();
   } catch (error) {
     if (error instanceof JSONPathError) throw new PathSyntaxError(messageOf(error), { cause: error });

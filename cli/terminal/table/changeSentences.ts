@@ -6,7 +6,7 @@ import { displayName } from '../../../kubernetes/shownName.ts';
 import type { ActorNode } from '../../../show/actors/actorNode.ts';
 import { type PodActors, podActors } from '../../../show/actors/podActors.ts';
 
-/** A change of a pod, or its state when the view opens. */
+/** A change to a pod, or its state when the view opens. */
 export type PodUpdate = Omit<PodChange, 'hasFailures'>;
 
 interface ActorSummary {

@@ -15,9 +15,9 @@ export interface Controls {
   readonly sortOrder: SortOrder;
   readonly isReversed: boolean;
   readonly detailLevel: DetailLevel;
-  /** Text that must occur in a name, status or reason of a pod for the pod to be shown. Empty to show all pods. */
+  /** Only pods with this text in a name, status or reason are shown. Empty to show all pods. */
   readonly filter: string;
-  /** The filter being typed. Undefined while keys are commands. */
+  /** The filter being typed. Undefined while keys are interpreted as commands. */
   readonly draftFilter?: string;
   /** Number of lines above the visible ones. Infinity to stay at the end. */
   readonly offset: number;
@@ -34,7 +34,7 @@ export const INITIAL_CONTROLS: Controls = {
   offset: 0,
 };
 
-/** A key, by its name (`up`, `pagedown`, `escape`, …) or its character. */
+/** A key, identified by its name (`up`, `pagedown`, `escape`, …) or by its character. */
 export interface Key {
   readonly name: string;
   /** The text that the key produces. Undefined for control keys. */
@@ -115,7 +115,7 @@ const COMMANDS: Readonly<Record<string, (controls: Controls) => Controls>> = {
   q: (controls) => (controls.page === 'table' ? { ...controls, hint: QUIT_HINT } : togglePage(controls, controls.page)),
 };
 
-/** Returns the typed text after another key, or undefined if the key cancels the input. */
+/** Returns the typed text after a key press, or undefined if the key cancels the input. */
 export function editText(text: string, { name, text: addedText = '' }: Key): string | undefined {
   if (name === 'escape' || (name === 'backspace' && text === '')) return undefined;
   if (name === 'backspace') return [...text].slice(0, -1).join('');
@@ -130,7 +130,7 @@ function typeFilter({ draftFilter = '', ...controls }: Controls, key: Key): Cont
   return key.name === 'return' ? { ...controls, filter: editedText } : { ...controls, draftFilter: editedText };
 }
 
-/** Returns the controls after a key. `extent` is the extent of the last drawn page. */
+/** Returns the controls after a key press. `extent` is the extent of the last drawn page. */
 export function controlsAfterKey({ hint: _, ...controls }: Controls, key: Key, extent: Extent): Controls {
   if (controls.draftFilter !== undefined) return { ...typeFilter(controls, key), offset: 0 };
   const distance = scrollDistance(key, extent.visibleLines);

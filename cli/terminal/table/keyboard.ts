@@ -35,7 +35,7 @@ export function toKey(text: string | undefined, { name, sequence = '', ctrl, met
   return { name: name !== undefined && (name.length > 1 || text === undefined) ? name : (text ?? ''), ...keyText };
 }
 
-/** Foreground process group in /proc/self/stat if the process has no controlling terminal. */
+/** Value of the foreground process group in /proc/self/stat for a process without a controlling terminal. */
 const NO_TERMINAL = '-1';
 
 /**
@@ -64,8 +64,9 @@ export interface Keyboard {
 }
 
 /**
- * Time after which an Esc is a key of its own and not the start of a sequence, in milliseconds. Terminals send the rest
- * of a sequence immediately, even over a slow line. The default of Node.js is ten times as long.
+ * Time in milliseconds after which an Esc is treated as a key press and not as the start of an escape sequence.
+ * Terminals send the rest of a sequence immediately, even over a slow line. The default of Node.js is ten times as
+ * long.
  */
 const ESCAPE_MS = 50;
 
@@ -77,7 +78,7 @@ export function openKeyboard(input: Input | undefined, onKey: (key: Key) => void
     if (isSignalKey(key.name)) process.kill(0, SIGNAL_KEYS[key.name]);
     else onKey(key);
   };
-  // Safe cast: Node.js reads only this field of the interface.
+  // Safe cast, because Node.js reads only this field of the interface.
   emitKeypressEvents(input, { escapeCodeTimeout: ESCAPE_MS } as unknown as Interface);
   input.on('keypress', onKeypress);
   return {

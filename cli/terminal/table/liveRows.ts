@@ -13,7 +13,7 @@ import { podRow as kubectlRow } from '../../../show/tables/table.ts';
 import type { Controls, SortOrder } from './controls.ts';
 import { effectiveFilter } from './controls.ts';
 
-/** The condition of an actor, worst first: failing, in progress, steady, or completed. */
+/** Conditions of an actor, worst first: failing, in progress, steady, or completed. */
 const TONES = ['bad', 'busy', 'good', 'done'] as const;
 
 export type Tone = (typeof TONES)[number];

@@ -82,8 +82,8 @@ const isNodeReady = (readiness: NodeReadiness): boolean =>
   countInState(readiness, 'running') + countInState(readiness, 'completed') > 0;
 
 /**
- * Time for which the counts must not change, in milliseconds. It is long enough that a container that crashes on
- * startup has already failed.
+ * Time for which the counts must stay unchanged, in milliseconds. It is long enough for a container that crashes on
+ * startup to fail.
  */
 const SETTLED_AFTER_MS = 1000;
 

@@ -59,7 +59,7 @@ export interface Scene {
   readonly pods: readonly PodWithTree[];
   /** The printed lines, oldest first. */
   readonly log: readonly string[];
-  /** The link to the page, once it is served. */
+  /** The link to the page, once the page is served. */
   readonly page?: string;
   readonly now: number;
   readonly controls: Controls;
@@ -200,7 +200,9 @@ function renderFooter({ node, page }: Scene, surface: Surface): string[] {
   ];
 }
 
-/** Splits the link into full lines, because terminals join such lines when the user opens or copies the link. */
+/**
+ * Splits the link into lines of full width, because terminals join such lines when the user opens or copies the link.
+ */
 function linkLines(page: string | undefined, width: number): string[] {
   if (page === undefined) return [];
   const printableLink = printableLine(page);
@@ -315,7 +317,7 @@ export function renderFrame(scene: Scene, surface: Surface): Frame {
   return { ...extent, lines: surface.height > 1 ? [...frameLines, status] : [...headerLines.slice(0, 1)] };
 }
 
-/** Renders the table that remains after closing: all rows, and no keys. */
+/** Renders the table that remains after closing, with all rows and without key hints. */
 export function renderFinal(scene: Scene, surface: Surface): string[] {
   const { header, rows } = renderTable(scene, surface, Number.POSITIVE_INFINITY);
   const body = scene.pods.length === 0 ? [] : [header, ...rows];

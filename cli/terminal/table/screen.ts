@@ -17,7 +17,7 @@ export interface Screen {
   /** Clears the screen so that the next `draw` rewrites all lines, e.g. after a resize. */
   clear(): void;
   draw(lines: readonly string[]): void;
-  /** Restores the previous screen. The alternate screen may be entered again. */
+  /** Restores the previous screen. The alternate screen can be entered again. */
   leave(): void;
 }
 

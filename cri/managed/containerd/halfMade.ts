@@ -41,7 +41,7 @@ export async function releaseLeases(
     try {
       if (sandboxId !== '') await removeHostPorts(sandboxId, options);
     } catch (error) {
-      // Remove the lease file even if removing the port rules failed, because later starts could not remove them
+      // Remove the lease file even if removing the port rules failed, because later starts could not remove the rules
       // either.
       options.signal.throwIfAborted();
       failures.push(messageOf(error));

@@ -33,8 +33,8 @@ export async function removeNetwork(layout: Layout, signal: AbortSignal): Promis
 }
 
 /**
- * Removes the bridge and the veth ends attached to it, which the kernel removes only some time after their network
- * namespaces.
+ * Removes the bridge and the veth ends attached to it. The kernel would remove the veth ends too, but only some time
+ * after their network namespaces.
  */
 async function removeLinks({ bridge }: Layout, signal: AbortSignal): Promise<void> {
   const bridgePorts = await readdir(`/sys/class/net/${bridge}/brif`).catch(() => undefined);

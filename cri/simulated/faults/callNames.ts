@@ -1,7 +1,7 @@
 import type { Cri, CriCall } from '../../client/calls.ts';
 import type * as wire from '../../generated/runtime.ts';
 
-/** The calls that the runtime simulates, including calls that only `crictl` makes and the node agent does not. */
+/** The calls that the runtime simulates, including calls that `crictl` makes but the node agent does not. */
 interface SimulatedCalls extends Omit<Cri, 'containerEvents' | 'close'> {
   readonly podSandboxStats: CriCall<wire.PodSandboxStatsRequest, wire.PodSandboxStatsResponse>;
 }

@@ -59,7 +59,7 @@ export class EventStreams {
     };
   }
 
-  /** Changes the delivery of future events and of deferred ones. */
+  /** Changes the delivery of future and deferred events. */
   setDeliveryMode(deliveryMode: EventDeliveryMode): void {
     this.#deliveryMode = deliveryMode;
     if (deliveryMode !== 'paused') this.#emitDeferred();

@@ -137,7 +137,10 @@ export class ContainerRecord implements SimulatedContainer {
     this.createdAt = fields.createdAt;
   }
 
-  /** Recovers the container when the runtime starts at the time `now`, or marks it as unknown if that fails. */
+  /**
+   * Recovers the container when the runtime starts at the time `now`, or marks its state as unknown if the recovery
+   * fails.
+   */
   recover(
     now: number,
     { unknown, unread }: { readonly [kind in 'unknown' | 'unread']?: (container: ContainerRecord) => boolean },

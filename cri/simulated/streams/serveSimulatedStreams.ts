@@ -63,7 +63,7 @@ async function startServer(upgrade: (request: IncomingMessage, socket: Duplex, h
   const server = createServer((_, response) => void response.writeHead(400).end('Upgrade request required\n'));
   server.on('upgrade', upgrade).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  // Unreferenced, because the server must not prevent the process from exiting.
+  // Unreference the server, so that it does not prevent the process from exiting.
   return server.unref();
 }
 

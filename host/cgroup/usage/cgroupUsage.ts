@@ -12,8 +12,8 @@ export interface CgroupUsage {
 }
 
 /**
- * A part of the usage. A caller can request only the parts that it needs. `workingSet` is the part of `memory` that
- * consists of the working set and the amounts from which it is computed.
+ * A part of the usage. A caller can request only the parts that it needs. `workingSet` requests only the working set
+ * from `memory`, and the amounts from which the working set is computed.
  */
 export type UsagePart = Exclude<keyof CgroupUsage, 'readAt'> | 'workingSet';
 
@@ -30,7 +30,7 @@ export interface CpuUsage {
   readonly throttledPeriods?: number | undefined;
   /** Total time for which the cgroup was throttled. */
   readonly throttledNs?: number | undefined;
-  /** Number of periods in which the cgroup burst above its quota. On v2 only. */
+  /** Number of periods in which the cgroup exceeded its quota in a burst. On v2 only. */
   readonly bursts?: number | undefined;
   /** Total time by which the usage exceeded the quota. On v2 only. */
   readonly burstNs?: number | undefined;
@@ -111,7 +111,7 @@ export interface CgroupPressure {
 export interface Pressure {
   /** Time for which at least one task was stalled. */
   readonly some: PressureLine;
-  /** Time for which all tasks were stalled at once. */
+  /** Time for which all tasks were stalled simultaneously. */
   readonly full: PressureLine;
 }
 

@@ -9,7 +9,10 @@ interface MutableDeviceUsage {
   costMicros?: Map<string, number>;
 }
 
-/** Parses two v1 files with lines such as `8:0 Read 4096`. The last line with the sum of all devices is ignored. */
+/**
+ * Parses two v1 files with lines such as `8:0 Read 4096`. The last line, which contains the sum of all devices, is
+ * ignored.
+ */
 export function parseBlkio(bytes: string, operations: string): readonly DeviceUsage[] {
   const devices = new Map<string, MutableDeviceUsage>();
   for (const [contents, kind] of [[bytes, 'bytes'] as const, [operations, 'operations'] as const]) {

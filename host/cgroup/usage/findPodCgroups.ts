@@ -15,7 +15,7 @@ export interface ExistingCgroups {
 interface ExistingPodCgroup {
   readonly uid: string;
   readonly path: string;
-  /** Cgroups of containers, including sandboxes, which only the runtime can tell apart. */
+  /** Cgroups of containers and sandboxes, which only the runtime can tell apart. */
   readonly containers: readonly ExistingContainerCgroup[];
 }
 

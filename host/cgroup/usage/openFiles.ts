@@ -11,8 +11,8 @@ export interface OpenFiles {
 }
 
 /**
- * Maximum number of processes whose open files are counted. With more processes nothing is counted, because each
- * process takes about 20 µs.
+ * Maximum number of processes whose open files are counted. If there are more, nothing is counted, because each process
+ * takes about 20 µs.
  */
 const MAX_PROCESSES = 256;
 /**

@@ -87,7 +87,7 @@ function createLocator(
     const directoryPath = join(root, path);
     const readCached = settingsCache.forCgroup(path);
     if (!readCached(directoryPath, () => cgroupfs.exists(directoryPath))) {
-      // Do not cache that the cgroup is missing, because it may be created soon.
+      // Do not cache the absence of the cgroup, because it may be created soon.
       settingsCache.forget(path);
       return { version };
     }

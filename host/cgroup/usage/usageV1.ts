@@ -66,7 +66,7 @@ export function readMemoryV1(memory: CgroupDirectory): MemoryUsage | undefined {
   };
 }
 
-/** Reads only the working set, which takes a third of the time of reading all of the memory usage. */
+/** Reads only the working set, which takes a third as long as reading the complete memory usage. */
 export function readWorkingSetV1(memory: CgroupDirectory): MemoryUsage | undefined {
   const memoryStat = memory.read('memory.stat');
   return memoryStat === undefined ? undefined : workingSetV1(memory, memoryStat);

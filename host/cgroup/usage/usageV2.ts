@@ -51,7 +51,7 @@ export function readMemoryV2(directory: CgroupDirectory, meminfo: () => string |
   };
 }
 
-/** Reads only the working set, which takes a third of the time of reading all of the memory usage. */
+/** Reads only the working set, which takes a third as long as reading the complete memory usage. */
 export function readWorkingSetV2(directory: CgroupDirectory): MemoryUsage | undefined {
   const memoryStat = directory.read('memory.stat');
   return memoryStat === undefined ? undefined : workingSetV2(directory, memoryStat);

@@ -41,7 +41,7 @@ interface OpenedRecording {
   readonly stretches: readonly Stretch[];
 }
 
-/** The agent at a past time, and the version of statelet that made the recording. */
+/** The agent at a past time, and the version of statelet that wrote the recording. */
 export interface ReplayedState {
   readonly agent: NodeAgent;
   readonly at: number;

@@ -76,6 +76,9 @@ export class TransitionHistory {
   }
 }
 
-/** Whether an event concerns the actor at `path`. Safe cast: every actor of the node was created by XState. */
+/**
+ * Whether an event concerns the actor at `path`. The cast is safe, because every actor of the node was created by
+ * XState.
+ */
 const isActorAt = ({ actorRef }: InspectionEvent, path: string): boolean =>
   actorPath(actorRef as Parameters<typeof actorPath>[0]).join('/') === path;

@@ -25,7 +25,7 @@ const CLOSED_MESSAGE = 'the page has been closed';
 /** Maximum number of concurrent requests. Further requests are rejected. The page never sends this many. */
 const MAX_CONCURRENT_REQUESTS = 8;
 
-/** Methods that users wait for. Requests for them take precedence over older requests for histories. */
+/** Methods that users wait for. Calls of these methods take precedence over older requests for histories. */
 const URGENT_METHODS: ReadonlySet<keyof Past> = new Set(['moment', 'detail']);
 
 interface PendingRequest {
@@ -139,7 +139,7 @@ export class PastThread implements Past {
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MEGABYTES },
     });
     worker.unref();
-    // Safe parameter type: the worker sends only responses.
+    // The parameter type is safe, because the worker sends only responses.
     worker.on('message', (response: PastResponse) => this.#handleResponse(response));
     worker.on('error', (error) => this.#handleWorkerLoss(worker, error.message));
     worker.on('exit', () => this.#handleWorkerLoss(worker, 'the thread that reads the recording exited'));

@@ -162,16 +162,19 @@ function detectFormat(line: Buffer, header: CriHeader): 'cri' | 'docker' {
   throw new Error(`failed to get parse function: unsupported log format: ${lineExcerpt}`);
 }
 
-/** Copies bytes to a separate allocation, because a small pooled buffer would retain its whole pool. */
+/** Copies bytes to a separate allocation, because a small pooled buffer would keep its whole pool in memory. */
 function copyBytes(bytes: Buffer): Buffer {
   const copiedBytes = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(copiedBytes);
   return copiedBytes;
 }
 
-/** Size of a block together with the longest remainder of a CRI line. */
+/** Size of a block plus the longest incomplete CRI line that can precede it. */
 const JOIN_BUFFER_BYTES = 36 * 1_024;
-/** Shared buffer for joining a block with the previous remainder. No references to it remain after the call. */
+/**
+ * Shared buffer for joining a block with the incomplete line before it. No reference to it remains after `joinBytes`
+ * has returned.
+ */
 const joinBuffer = Buffer.allocUnsafeSlow(JOIN_BUFFER_BYTES);
 
 /** Joins the bytes. The next call may overwrite the result. */

@@ -1,8 +1,8 @@
 /** Collects the output for each block of a log, up to a limit for the whole log. */
 
 /**
- * Allocates a sixteenth more than the required size, because the size of the remainder that is joined to each block
- * varies.
+ * Allocates a sixteenth more than the required size, because the size of the incomplete line that is joined to each
+ * block varies.
  */
 const allocateBuffer = (size: number): Buffer => Buffer.allocUnsafeSlow(size + (size >> 4));
 /** The buffer shrinks if it is more than this many times the required size. */
@@ -37,7 +37,7 @@ export class TextOutput {
     return this.#remainingBytes <= 0;
   }
 
-  /** Returns the output since the last call of `start`. The next call of `start` overwrites the output. */
+  /** Returns the output since the last call to `start`. The next call to `start` overwrites the output. */
   output(): Buffer | undefined {
     return this.#length === 0 ? undefined : this.#buffer.subarray(0, this.#length);
   }

@@ -1,4 +1,4 @@
-/** Measures dynamic resource allocation (`pkg/kubelet/metrics/metrics.go`). */
+/** Registers the metrics of dynamic resource allocation (`pkg/kubelet/metrics/metrics.go`). */
 import type { PortOutcome } from '../../../actors/portOutcome.ts';
 import type { NodeCounts } from '../../../machines/node/counts.ts';
 import { CLAIM_BUCKETS } from '../buckets.ts';

@@ -1,4 +1,4 @@
-/** Measures the CPU, memory and topology managers (`pkg/kubelet/metrics/metrics.go`). */
+/** Registers the metrics of the CPU, memory and topology managers (`pkg/kubelet/metrics/metrics.go`). */
 import type { AllocationCounts } from '../../../kubernetes/cpus/allocatePod.ts';
 import type { NodeCounts } from '../../../machines/node/counts.ts';
 import { alpha, type Counter, type Registry } from '../registry.ts';

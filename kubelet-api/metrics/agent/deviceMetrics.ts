@@ -1,4 +1,4 @@
-/** Measures the device plugins (`pkg/kubelet/metrics/metrics.go`). */
+/** Registers the metrics of device plugins (`pkg/kubelet/metrics/metrics.go`). */
 import type { PortOutcome } from '../../../actors/portOutcome.ts';
 import type { ServiceAction } from '../../../actors/serviceAction.ts';
 import { DEFAULT_BUCKETS } from '../buckets.ts';

@@ -18,7 +18,7 @@ export interface NodeGaugesParts {
   readonly cgroupVersion?: 1 | 2 | undefined;
   /** Whether requested memory is protected. Undefined if the feature gate MemoryQoS is off. */
   readonly memoryQos?: Pick<MemoryQos, 'isTiered'> | undefined;
-  /** In milliseconds since the epoch. */
+  /** Returns the current time, in milliseconds since the epoch. */
   readonly now: () => number;
   readonly version: { readonly kubelet: string; readonly platform: string };
 }
@@ -132,7 +132,7 @@ function setWorkingPods(
   gauge.set([lifecycle, 'orphan', toBooleanLabel(isStatic)], matchingPods.length - desiredCount);
 }
 
-/** Registers the gauges of protected memory, which the kubelet has only with the feature gate MemoryQoS. */
+/** Registers the gauges of protected memory, which the kubelet has only if the feature gate MemoryQoS is enabled. */
 function registerProtectedMemory(
   registry: Registry,
   { agent, memoryQos }: NodeGaugesParts,

@@ -66,9 +66,9 @@ export interface NodeMetrics {
   readonly podResourcesListener: PodResourcesListener;
   /** Starts observing the agent. Must be called before the agent starts. */
   start(agent: NodeAgent, details: NodeDetails): void;
-  /** Registers the gauge of the disk usage of container logs. Must be called at most once. */
+  /** Registers the gauge of the disk usage by container logs. Must be called at most once. */
   addLogUsage(usages: () => Promise<readonly LogUsage[]>): void;
-  /** Registers the gauge of the sockets of plugins. Must be called at most once. */
+  /** Registers the gauge of plugin sockets. Must be called at most once. */
   addPlugins(sockets: () => readonly PluginSocketState[]): void;
   /** The registries behind `/metrics`, `/metrics/probes` and `/metrics/slis`. */
   readonly registries: { readonly [K in 'all' | 'probes' | 'slis']: Registry };

@@ -2,8 +2,9 @@ import type { PluginSocketState } from '../../../actors/plugins/pluginRegistry.t
 import { alpha, type Registry } from '../registry.ts';
 
 /**
- * Registers the gauge of the sockets of plugins, which are read at each scrape
- * (`pkg/kubelet/pluginmanager/metrics/metrics.go`). A plugin is in the actual state from its validation on.
+ * Registers the gauge of plugin sockets, which are read at each scrape
+ * (`pkg/kubelet/pluginmanager/metrics/metrics.go`). A plugin is in the actual state of the world once it has been
+ * validated.
  */
 export function registerPluginGauge(registry: Registry, readSockets: () => readonly PluginSocketState[]): void {
   const plugins = registry.gauge(

@@ -1,4 +1,7 @@
-/** Measures the start of a node that is new in its cluster (`pkg/kubelet/util/node_startup_latency_tracker.go`). */
+/**
+ * Measures the startup latency of a node that is new to its cluster
+ * (`pkg/kubelet/util/node_startup_latency_tracker.go`).
+ */
 import type { PortOutcome } from '../../../actors/portOutcome.ts';
 import { alpha, type Registry } from '../registry.ts';
 import { processStartSeconds } from './processMetrics.ts';

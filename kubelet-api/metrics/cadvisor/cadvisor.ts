@@ -38,7 +38,7 @@ export interface CadvisorHost {
   readonly nameDevice: GetDeviceName;
   /** The boot time, in milliseconds since the epoch. Undefined if unknown. */
   readonly bootedAt?: number | undefined;
-  /** Empty if the runtime does not report it. */
+  /** The image of sandboxes. Empty if the runtime does not report it. */
   readonly pauseImage: string;
 }
 

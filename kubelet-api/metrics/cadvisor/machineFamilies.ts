@@ -14,7 +14,7 @@ export interface MachineInfo {
   readonly sockets: number;
   readonly memoryBytes: number;
   readonly swapBytes: number;
-  /** Empty if they are unknown. */
+  /** The memory modules of the host. Empty if unknown. */
   readonly memoryModules: readonly MemoryModules[];
 }
 

@@ -46,6 +46,6 @@ export const specMetrics = (now: number): readonly Metric[] => [
   createGauge('container_last_seen', 'Last time a container was seen by the exporter', () => wholeSeconds(now), {
     timestampOf: () => now,
   }),
-  // The value -1 means that there is no health check. The CRI has none, unlike Docker.
+  // The value -1 means that there is no health check. Unlike Docker, the CRI has no health checks.
   createGauge('container_health_state', "The result of the container's health check", () => -1),
 ];

@@ -71,7 +71,7 @@ export class PodMetrics {
     if (trackedPod) trackedPod.preemptedFor = decision.resource;
   }
 
-  /** Called when a pod's status was published or the pod was removed. */
+  /** Called when a pod's status has been published or the pod has been removed. */
   recordPodChange({ uid, pod, removed }: Pick<PodChange, 'uid' | 'pod' | 'removed'>): void {
     const { pods } = this.#parts;
     const trackedPod = pods.get(uid);

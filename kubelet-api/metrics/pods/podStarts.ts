@@ -5,7 +5,7 @@ import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { initMs } from './statusChanges.ts';
 import type { TrackedPod } from './trackedPods.ts';
 
-/** Returns the total time spent on pulls, in milliseconds. Time in which several pulls overlap is counted only once. */
+/** Returns the total time spent on pulls, in milliseconds. Periods in which pulls overlap are counted only once. */
 export function sumPullMs(pulls: TrackedPod['pulls']): number {
   let [totalMs, until] = [0, Number.NEGATIVE_INFINITY];
   for (const [from, to] of pulls.toSorted(([left], [right]) => left - right)) {
@@ -25,7 +25,7 @@ export interface StartTimes {
   readonly totalMs: number;
   /**
    * Duration without image pulls and init containers, for the service level indicator. Undefined if the pod has a
-   * volume that outlives the pod.
+   * volume that outlives it.
    */
   readonly sliMs?: number;
 }

@@ -50,7 +50,7 @@ export class ProbeMetrics {
   /** Called after each probe attempt. */
   tried({ input, output }: Extract<PortOutcome, { readonly port: 'runProbe' }>): void {
     const { uid, name, namespace } = input.pod.metadata;
-    // A result that arrives after its pod was removed would create a series that is never removed.
+    // Ignore a result that arrives after its pod was removed, because it would create a series that is never removed.
     if (output === undefined || this.#trackedPods.get(uid) === undefined) return;
     const result = RESULT_LABELS[output.result];
     const { total, duration } = this.#cacheLabels(uid, [

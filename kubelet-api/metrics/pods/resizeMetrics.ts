@@ -52,7 +52,7 @@ export class ResizeMetrics {
     this.#families.deferredAccepted.add([trigger]);
   }
 
-  /** Called after an attempt to resize a pod, which took `ms`. */
+  /** Called after an attempt to resize a pod. `ms` is the duration of the attempt. */
   resized(ms: number, success: boolean): void {
     this.#families.duration.observe([String(success)], ms);
   }

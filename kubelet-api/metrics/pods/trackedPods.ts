@@ -4,7 +4,7 @@ import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 /** A pod that has or had an actor. Times are in milliseconds since the epoch. */
 export interface TrackedPod {
   readonly firstSeenAt: number;
-  /** Time at which the pod's admission started, i.e. at which the pod no longer had to wait for another pod. */
+  /** Time at which the pod's admission started, i.e. when the pod no longer had to wait for another pod. */
   workStartedAt?: number;
   /** Time at which the pod requested admission. Undefined unless the decision is pending. */
   admittingSince?: number;
@@ -14,7 +14,7 @@ export interface TrackedPod {
   /** The resource for which a critical pod preempted this pod. */
   preemptedFor?: string;
   isRejected: boolean;
-  /** Whether the work of the kubelet's first sync of a pod is complete. */
+  /** Whether the work that the kubelet does in a pod's first sync is complete. */
   isFirstRoundDone: boolean;
   /** Whether the pod was already running when the agent started, in which case its start was not observed. */
   hadRunBeforeAgent: boolean;

@@ -1,4 +1,4 @@
-/** Measures volume mounts, by the kubelet's name for the volume plugin (`pkg/volume/util/metrics.go`). */
+/** Measures volume mounts, labelled with the kubelet's name for the volume plugin (`pkg/volume/util/metrics.go`). */
 import type { PortOutcome } from '../../../actors/portOutcome.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';

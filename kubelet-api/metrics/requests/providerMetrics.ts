@@ -10,7 +10,7 @@ interface ProviderRun {
 
 export interface ProviderObserver {
   ran(run: ProviderRun): void;
-  /** Called when the configuration of the providers was read. `hash` is the hash of the configuration files. */
+  /** Called when the configuration of the providers has been read. `hash` is the hash of the configuration files. */
   configured(hash: string): void;
 }
 

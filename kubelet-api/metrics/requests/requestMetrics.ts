@@ -61,7 +61,7 @@ export function registerKubeRequestMetrics(registry: Registry): (host: string) =
 }
 
 /**
- * Registers the counter of the transports to API servers, and returns a function that counts one. No transport is
+ * Registers the counter of the transports to API servers, and returns a function that increments it. No transport is
  * cached, because each is created once (`tlsTransportCache.get` in `client-go/transport/cache.go`).
  */
 export function registerTransportMetrics(registry: Registry): () => void {
@@ -76,7 +76,7 @@ export function registerTransportMetrics(registry: Registry): () => void {
 const HTTP_METHODS: readonly string[] = ['OPTIONS', 'GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'TRACE', 'CONNECT'];
 /**
  * Label values for the first segment of a path. All other paths share one label, because clients must not be able to
- * create series.
+ * create arbitrary series.
  */
 const LABELED_PATHS: readonly string[] = [
   'attach',

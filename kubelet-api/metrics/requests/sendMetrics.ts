@@ -6,9 +6,7 @@ import { writeAll } from '../../writeAll.ts';
 
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores';
 
-/**
- * Compression level. Scrapes are frequent, so a higher level would cost more CPU time than its smaller output is worth.
- */
+/** Compression level. Scrapes are frequent, so the smaller output of a higher level is not worth the extra CPU time. */
 const GZIP_LEVEL = 1;
 
 type ScrapeExchange = Pick<Exchange, 'request' | 'response' | 'signal'>;
@@ -48,7 +46,7 @@ async function* generateBuffers(
   for await (const chunk of chunks) yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
 }
 
-/** Compresses the chunks in the thread pool. Returning from the generator early destroys the streams. */
+/** Compresses the chunks in the thread pool. If the consumer stops early, the streams are destroyed. */
 async function* compressChunks(
   chunks: Parameters<typeof generateBuffers>[0],
   signal: AbortSignal,

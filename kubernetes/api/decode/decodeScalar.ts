@@ -7,8 +7,8 @@ import type { ScalarKind, ScalarType } from './goType.ts';
 export type MismatchReason = 'missing' | 'kind' | 'fraction' | 'range' | 'format' | 'unsupported';
 
 /**
- * Bounds of integers. A number represents an int64 exactly only up to 2^53 - 1, so that larger integers, which Go
- * accepts, are rejected instead of rounded.
+ * Bounds of integers. A number represents an int64 exactly only up to 2^53 - 1, so larger integers, which Go accepts,
+ * are rejected rather than rounded.
  */
 export const INTEGER_BOUNDS = {
   int32: { min: -(2 ** 31), max: 2 ** 31 - 1 },
@@ -45,8 +45,8 @@ export function scalarMismatch(value: unknown, { kind, supported }: ScalarType):
 }
 
 /**
- * Returns a value that matches its type in the form in which it is used. The YAML reader returns an integer as a bigint
- * if a number cannot represent it exactly. A quantity preserves all its digits.
+ * Converts a value that matches its type to the form in which it is used. The YAML reader returns an integer as a
+ * bigint if a number cannot represent it exactly. A quantity preserves all its digits.
  */
 export function scalarValue(value: unknown, kind: ScalarKind): unknown {
   if (kind === 'quantity') return quantityText(value);
@@ -72,7 +72,7 @@ const isBase64 = (text: string): boolean => base64Digits(text) !== undefined;
 
 const RFC_3339 = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:[.,]\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** Whether `metav1.Time` accepts a text as a time. A comma may separate the fraction. */
+/** Whether `metav1.Time` accepts a string as a time. The fraction may be separated by a comma. */
 export function isRfc3339Time(text: string): boolean {
   const [, date = '', time = ''] = RFC_3339.exec(text) ?? [];
   // Reject dates such as February 30, which `Date` would convert to a day in March.
@@ -81,5 +81,5 @@ export function isRfc3339Time(text: string): boolean {
 
 const MICRO_FRACTION = /[.,]\d{6}(?!\d)/;
 
-/** Whether `metav1.MicroTime` accepts a text as a time, whose fraction must have six digits. */
+/** Whether `metav1.MicroTime` accepts a string as a time. The fraction must have six digits. */
 const isMicroTime = (text: string): boolean => MICRO_FRACTION.test(text) && isRfc3339Time(text);

@@ -1,9 +1,8 @@
 /**
- * Decodes JSON values as Go does. It is the only decoder of Kubernetes objects: `readObject.ts` reads manifests and API
- * responses with it, and `testing/apiserver` request bodies.
- *
- * Of a key that is repeated in an object, the JSON parser returns the last value. Go instead decodes the values into the
- * same struct one after the other, which differs if they are objects or null.
+ * Decodes JSON values as Go does. This is the only decoder of Kubernetes objects: `readObject.ts` uses it for manifests
+ * and API responses, and `testing/apiserver` uses it for request bodies.  If an object repeats a key, the JSON parser
+ * returns the last value. Go instead decodes the values into the same struct one after the other, which gives a
+ * different result if they are objects or null.
  */
 import { type MismatchReason, scalarMismatch, scalarValue } from './decodeScalar.ts';
 import { type GoStruct, type GoType, zeroValueOf } from './goType.ts';
@@ -28,7 +27,7 @@ export interface UnknownField {
 }
 
 export interface DecodedValue {
-  /** The value with Go's zero values. It contains mismatched values unchanged. */
+  /** The decoded value, in which Go's zero values are filled in. Mismatched values are unchanged. */
   readonly value: unknown;
   /** Mismatches in the order of the fields of the value. */
   readonly mismatches: readonly Mismatch[];

@@ -10,9 +10,7 @@ export type GoType =
 /** Type of a value without fields or entries. */
 export interface ScalarType {
   readonly kind: ScalarKind;
-  /**
-   * Supported values of a string such as the `apiVersion`, which has no zero value. Absent if any value can be decoded.
-   */
+  /** Supported values of a string that has no zero value, e.g. `apiVersion`. Absent if any value can be decoded. */
   readonly supported?: readonly string[];
 }
 

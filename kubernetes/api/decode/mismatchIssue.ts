@@ -3,7 +3,7 @@ import { INTEGER_BOUNDS } from './decodeScalar.ts';
 import type { Mismatch } from './decodeValue.ts';
 import type { GoType, ScalarKind } from './goType.ts';
 
-/** An issue that a schema can report itself. */
+/** An issue that a schema itself can report. */
 type Issue = { readonly input: unknown } & (
   | z.core.$ZodIssueInvalidType
   | z.core.$ZodIssueInvalidUnion
@@ -16,7 +16,7 @@ type Issue = { readonly input: unknown } & (
 
 type ExpectedType = z.core.$ZodIssueInvalidType['expected'];
 
-/** The types of the JSON values that each kind of value accepts. */
+/** The JSON types that each kind of value can be decoded from. */
 const EXPECTED_TYPES: Readonly<Record<Exclude<GoType['kind'], 'any'>, readonly ExpectedType[]>> = {
   object: ['object'],
   map: ['object'],

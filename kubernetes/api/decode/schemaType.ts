@@ -4,16 +4,16 @@ import type { GoStruct, GoType, ScalarKind } from './goType.ts';
 
 const declaredTypes = new WeakMap<z.core.$ZodType, GoType>();
 
-/** Sets the Go type of a schema from which it cannot be derived, e.g. of a schema with a pattern. */
+/** Sets the Go type of a schema whose Go type cannot be derived, e.g. of a schema with a pattern. */
 export function withGoType<Schema extends z.core.$ZodType>(schema: Schema, type: GoType): Schema {
   declaredTypes.set(schema, type);
   return schema;
 }
 
 interface TypeRules {
-  /** Returns the kind of the values of a schema that is neither of an object nor of a list. */
+  /** Returns the scalar kind for a schema that describes neither an object nor a list. */
   readonly scalarKindOf: (schema: z.core.$ZodType) => ScalarKind;
-  /** Whether a missing field of this type, which is not optional, becomes a zero value. */
+  /** Whether a missing non-optional field of this type becomes a zero value. */
   readonly isRequired: (schema: z.core.$ZodType, type: GoType) => boolean;
 }
 

@@ -26,7 +26,7 @@ export function defaultVolume(volume: Volume): Volume {
   };
 }
 
-/** Applies the defaults of the network volume sources whose drivers read the fields that have defaults. */
+/** Applies the defaults of network volume sources. Covers only the sources whose drivers read the defaulted fields. */
 function networkStorageDefaults({ iscsi, rbd, azureDisk, scaleIO }: Volume): Partial<Volume> {
   return {
     ...(iscsi && { iscsi: { ...iscsi, iscsiInterface: iscsi.iscsiInterface || 'default' } }),

@@ -46,7 +46,7 @@ export function* readApiPodInSteps(object: unknown, seenAt: number): Generator<v
 }
 
 /**
- * Returns the pod for a new version of an object, reusing the volumes and containers of the previous version. This is
+ * Returns the pod for a new version of an object, reusing the volumes and containers of the previous version. Reuse is
  * possible if only the status has changed or the pod has been deleted. Otherwise returns undefined, because the whole
  * object must be read again.
  */

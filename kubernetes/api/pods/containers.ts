@@ -25,7 +25,7 @@ const mountedVolumeNames = ({ volumeMounts = [] }: Container): string[] => volum
 
 /**
  * Returns the waiting reason of the volumes that a container mounts. If several of these volumes have a waiting reason,
- * that of the last one applies, as in the kubelet (C16).
+ * the reason of the last volume applies, as in the kubelet (C16).
  */
 export function volumeWaitingReason(volumes: readonly VolumeView[], container: Container): VolumeView['waitingReason'] {
   const mountedNames = new Set(mountedVolumeNames(container));

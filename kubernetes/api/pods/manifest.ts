@@ -50,7 +50,7 @@ const namedSchema = z.object({
 });
 
 /**
- * Rules for unknown fields of volumes and projected sources. An unknown field is an error if no other field but the
+ * Rules for unknown fields of volumes and projected sources. An unknown field is an error if no field other than the
  * name is set, because the unknown field was meant to select the type. Otherwise a misspelt type would silently become
  * an empty directory.
  */
@@ -67,7 +67,7 @@ const podRules: KindRules = {
   },
 };
 
-/** Returns the problem of a value that is not a pod at all, in which case the value's fields are not checked. */
+/** Returns the problem with a value that is not a pod at all, in which case the value's fields are not checked. */
 function problemOfKind(value: unknown): Problem | undefined {
   if (!isObject(value) || Array.isArray(value)) return { path: '', message: 'expected one Pod' };
   const kind: unknown = Reflect.get(value, 'kind');

@@ -50,7 +50,7 @@ const envSourceSchema = z.strictObject({
   optional: z.exactOptional(z.boolean()),
 });
 
-/** Schema of a reference to a ConfigMap or Secret all of whose keys become environment variables. */
+/** Schema of a reference to a ConfigMap or Secret, all of whose keys become environment variables. */
 export const envFromSourceSchema = z.strictObject({
   prefix: z.exactOptional(z.string()),
   configMapRef: z.exactOptional(envSourceSchema),

@@ -15,7 +15,7 @@ function scalarSchema<T>(kind: ScalarKind): z.ZodMiniType<T> {
       return scalarValue(value, kind);
     }),
   );
-  // Safe cast, because only values of the kind match the schema.
+  // Safe cast, because only values of this kind match the schema.
   return withGoType(schema as unknown as z.ZodMiniType<T>, type);
 }
 
@@ -28,7 +28,7 @@ export const timeSchema = scalarSchema<string>('time');
 /** Schema of a port number or name. */
 export const intOrStringSchema = scalarSchema<number | string>('intOrString');
 
-/** Schema of bytes in base64 by key. */
+/** Schema of a map from keys to base64-encoded bytes. */
 export const bytesMapSchema = z.record(z.string(), scalarSchema<string>('bytes'));
 
 /**

@@ -10,7 +10,7 @@ export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown
 export interface PodCondition {
   type: string;
   status: 'True' | 'False' | 'Unknown';
-  /** Generation of the pod from which the condition was computed. */
+  /** Generation of the pod on which the condition is based. */
   observedGeneration?: number;
   lastProbeTime?: string | null;
   lastTransitionTime?: string | null;
@@ -37,7 +37,7 @@ export interface ContainerStateTerminated {
   containerID?: string;
 }
 
-/** State of a container. At most one of the three fields is set, and without any of them the container is waiting. */
+/** State of a container. At most one of the three fields is set. If none is set, the container is waiting. */
 export interface ContainerState {
   waiting?: ContainerStateWaiting;
   running?: ContainerStateRunning;

@@ -80,8 +80,8 @@ const CPU_DIVISORS = ['1m', '1'];
 const BYTE_DIVISORS = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'];
 
 /**
- * Pattern of quantities that Kubernetes rejects as divisors although their value is allowed. It compares strings
- * (`Quantity.String`), which retain exponents and leading zeros.
+ * Pattern of quantities that Kubernetes rejects as divisors although their value is allowed. Kubernetes compares
+ * strings (`Quantity.String`), which retain exponents and leading zeros.
  */
 const NON_CANONICAL_PATTERN = /[eE][+-]?\d+$|^[+-]?0\d/;
 

@@ -42,7 +42,7 @@ export function parseQuantity(text: string): bigint | undefined {
 function toNanos(digits: bigint, suffix: string, scale: bigint): bigint {
   const nanosPerSuffix = NANOS_PER_SUFFIX.get(suffix);
   if (nanosPerSuffix !== undefined) return divideUp(digits * nanosPerSuffix, scale);
-  // Bound the exponent, because a huge power would be slow to compute and the result is clamped anyway.
+  // Clamp the exponent, because a huge power would be slow to compute and the result is clamped anyway.
   const exponent = Math.max(-60, Math.min(60, Number(suffix.slice(1))));
   const power = 10n ** BigInt(Math.abs(exponent));
   return exponent < 0
@@ -80,7 +80,7 @@ export function nanosToUnit(nanos: bigint, unit: 'milli' | 'whole'): number {
 
 const BINARY_SUFFIXES = ['Ei', 'Pi', 'Ti', 'Gi', 'Mi', 'Ki', ''];
 const DECIMAL_SUFFIXES = ['E', 'P', 'T', 'G', 'M', 'k', '', 'm', 'u', 'n'];
-/** Exponents that a quantity with an exponent has in place of a decimal suffix. */
+/** Exponents that replace decimal suffixes in a quantity with an exponent. */
 const EXPONENTS: ReadonlyMap<string, string> = new Map(
   DECIMAL_SUFFIXES.map((suffix, index) => [suffix, suffix === '' ? '' : `e${18 - 3 * index}`]),
 );

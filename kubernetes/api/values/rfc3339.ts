@@ -1,6 +1,6 @@
 /**
- * Latest timestamp that can be formatted. Later timestamps, which can result from a long grace period or deadline, are
- * replaced with it.
+ * Latest timestamp that can be formatted. It replaces all later timestamps, which can result from a long grace period
+ * or deadline.
  */
 const MAX_TIMESTAMP_MS = Date.UTC(9999, 11, 31, 23, 59, 59);
 

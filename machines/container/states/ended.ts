@@ -38,8 +38,8 @@ interface NextStart {
 }
 
 /**
- * Returns the delay before the next run (C7). It normally starts when the last run terminates. However, the kubelet
- * kills a container and restarts it in the same sync, in which `doBackOff`
+ * Returns the delay before the next run (C7). The delay normally starts when the last run terminates. However, the
+ * kubelet kills a container and restarts it in the same sync, in which `doBackOff`
  * (`pkg/kubelet/kuberuntime/kuberuntime_manager.go`) sees only the runs that had terminated before the kill. If the
  * delay since the latest of these runs has passed, the container starts immediately. Otherwise, the next sync measures
  * the delay from the termination of the killed run.

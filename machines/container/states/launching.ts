@@ -1,6 +1,6 @@
 /**
- * Handles a container whose own prerequisites are met. The container waits until its pod launches it, is created and
- * started, and then runs its postStart hook.
+ * Handles a container whose own prerequisites are met. The container waits until its pod launches it. It is then
+ * created and started, and runs its postStart hook.
  */
 import { and, assign } from 'xstate';
 import type { Failure } from '../../../base/failure.ts';

@@ -1,4 +1,4 @@
-/** Builds the views of the feeds that connect the node with its cluster, for the actor tree. */
+/** Builds the actor tree's views of the feeds that connect the node with its cluster. */
 import type { FeedView } from '../../../show/actors/actorNode.ts';
 import type { NodeContext } from '../context.ts';
 import { watchView } from '../pods/source.ts';

@@ -1,4 +1,4 @@
-/** Defines, for each kind, how many objects the node watches or reads individually on behalf of its pods. */
+/** Defines the counts, per kind, of the objects that the node watches or reads individually on behalf of its pods. */
 import { isoTime } from '../../../kubernetes/api/values/rfc3339.ts';
 
 export interface ObjectCounts {

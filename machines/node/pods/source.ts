@@ -11,8 +11,8 @@ import { countFacts, type ObjectCounts } from '../cluster/objectCounts.ts';
 
 export interface SourceState {
   /**
-   * `watching` is notified of changes, whereas `polling` detects them at the next poll. `settling` waits for files that
-   * are being written. `broken` has stopped after an internal error.
+   * In `watching`, the source is notified of changes, whereas in `polling` it detects them at the next poll. In
+   * `settling`, it waits for files that are being written. In `broken`, it has stopped after an internal error.
    */
   readonly state: 'reading' | 'watching' | 'polling' | 'settling' | 'absent' | 'failing' | 'broken';
   /** Time at which this state was entered, in milliseconds since the epoch. */

@@ -111,9 +111,9 @@ export const haveAllSourcesListed = ({ sources, desired, unreadSources }: NodeCo
   sources.every((source) => Object.hasOwn(desired, source) && !unreadSources.includes(source));
 
 /**
- * Returns the desired pods without an actor, by default among all pods. Running pods come first, followed by those
- * admitted before the agent started, so that new pods cannot take their resources. Within each group, the oldest pods
- * come first, as in the kubelet (`HandlePodAdditions` in `pkg/kubelet/kubelet.go`).
+ * Returns the desired pods without an actor, among `uids` or, by default, among all desired pods. Running pods come
+ * first, followed by those admitted before the agent started, so that new pods cannot take their resources. Within each
+ * group, the oldest pods come first, as in the kubelet (`HandlePodAdditions` in `pkg/kubelet/kubelet.go`).
  */
 export function newPods(context: NodeContext, uids: readonly string[] = desiredUids(context)): Pod[] {
   const uidsWithoutActor = uids.filter((uid) => !Object.hasOwn(context.pods, uid));

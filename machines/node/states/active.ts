@@ -57,7 +57,7 @@ const actions = {
     });
     if (remainingLeftovers.length < context.left.length) enqueue.assign({ left: remainingLeftovers });
   }),
-  /** Reserves the resources and names of running pods that a source may still list (C24). */
+  /** Reserves the resources and names of running pods that a source may list later (C24). */
   reserveResources: nodeSetup.enqueueActions(({ context, enqueue }) => {
     for (const observed of markedPods(context)) {
       if (isDesired(context, observed.uid)) continue;

@@ -146,7 +146,7 @@ export const areAllContainersReset = (context: PodContext): boolean =>
 const haveRegularsFinished = (context: PodContext): boolean => censusOf(context).unfinishedRegularCount === 0;
 
 /**
- * Whether the pod completes, because all regular containers have completed or an init container has failed permanently
+ * Whether the pod is complete, i.e. all regular containers have completed or an init container has failed permanently
  * (C9).
  */
 export const isComplete = (context: PodContext): boolean => hasInitFailed(context) || haveRegularsFinished(context);

@@ -23,8 +23,8 @@ import { admittedUpdateActions, type PodArgs, podSetup } from '../setup.ts';
 import { awaitingResize, resizeTransitions, resizing, resizingImplementations } from './resizing.ts';
 
 /**
- * Returns the containers that an update removed from the running pod. If the spec contains one again later, it gets a
- * new actor.
+ * Returns the containers that an update removed from the running pod. If a later spec contains such a container again,
+ * the container gets a new actor.
  */
 const removedContainers = (context: PodContext): ReadonlySet<string> => censusOf(context).namesIn('removed');
 

@@ -138,7 +138,8 @@ const actions = {
     const { message: error } = failureOf(event);
     if (resize?.error === error) return;
     enqueue.assign({ resize: { ...resize, error } });
-    // Replace the IDs of containers with their names, because messages that differ in an ID would not be aggregated.
+    // Replace the IDs of containers with their names, because messages that differ only in an ID would not be
+    // aggregated.
     const namedError = Object.entries(containerIds).reduce((text, [name, id]) => text.replaceAll(id, name), error);
     const message = resizeMessage('Pod resize error', allocated, { error: namedError, ...generationOf(resize) });
     enqueue.emit(resizeEvent(allocated, { eventType: 'Warning', reason: 'ResizeError', message }));

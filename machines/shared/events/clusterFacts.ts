@@ -29,7 +29,7 @@ type WatchFact = {
   readonly state: SourceState | null;
 };
 
-/** The queue of events for the API server has changed its state, i.e. events have to wait or are being sent again. */
+/** The queue of events for the API server has changed its state, i.e. events have to wait, or sending has resumed. */
 type EventsFact = { readonly type: 'cluster.eventsChanged'; readonly state: EventQueueState };
 
 /** The node's own Node object has changed. Null if there is none. */

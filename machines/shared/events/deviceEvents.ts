@@ -21,7 +21,7 @@ export type DeviceFact =
   /** All devices of a resource. */
   | { type: 'device.devicesListed'; resource: string; devices: readonly PluginDevice[]; at: number }
   | { type: 'device.pluginDisconnected'; resource: string; at: number }
-  /** Plugins can register again, or cannot register for a different reason than before. */
+  /** Plugins can register again, or the reason why they cannot register has changed. */
   | { type: 'device.registrationChanged'; problem?: string; at: number };
 
 /** Devices reserved for a container, which their plugin has yet to prepare. */
@@ -42,14 +42,14 @@ export type DevicesEvent =
   | { type: 'devices.assigned'; allocations: readonly DeviceAllocation[]; revision: number }
   /** The pod no longer needs devices, so its allocation is cancelled. */
   | { type: 'devices.released'; uid: string }
-  /** The plugin of a resource has been missing for its grace period. */
+  /** The plugin of a resource has been missing for the whole grace period. */
   | { type: 'plugin.expired'; resource: string }
   | TimerEvent;
 
 /** Commands to the actor of one plugin. */
 export type DevicePluginEvent = { type: 'plugin.connected' } | { type: 'plugin.disconnected' } | TimerEvent;
 
-/** Commands to the actor of the allocation of one pod. */
+/** Commands to the actor that allocates the devices of one pod. */
 export type DeviceAllocationEvent = { type: 'allocation.chosen'; devices: readonly string[] };
 
 /** Events that admission receives from the device manager. */

@@ -72,7 +72,7 @@ export type AdmissionEvent =
       isRunning?: boolean;
       /** Whether the request changes the resources of the pod, which must pass the checks of a new pod. */
       isResize?: boolean;
-      /** The resources whose requests the update changes for at least one container. */
+      /** Whether the request changes the resources of the pod. Such a request must pass the checks of a new pod. */
       changedRequests?: readonly ResizableResource[];
       /** Whether none of the pod's containers will run again, in which case its resources are about to be released. */
       isFinished?: boolean;
@@ -80,9 +80,9 @@ export type AdmissionEvent =
     }
   /** The containers and the cgroup of a pod have the resources that were admitted last. */
   | { type: 'admission.resizeCompleted'; uid: string }
-  /** Adds a pod that only has to terminate. `requests` is null if it is no longer running. */
+  /** Adds a pod that only has to terminate. `requests` is null if the pod is no longer running. */
   | { type: 'admission.addTerminating'; uid: string; fullName: string; requests: PodRequests | null }
-  /** No source contains the pod any more. Other pods wait for its resources instead of being refused (C9). */
+  /** No source contains the pod any longer. Other pods wait for its resources instead of being refused (C9). */
   | { type: 'admission.leave'; uid: string }
   /**
    * The containers of the pod have stopped. Until its sandbox has stopped, only its host ports remain reserved (C9).
@@ -155,11 +155,12 @@ export type VolumeEvent =
   | TimerEvent;
 
 /**
- * The progress of a container as reported to its pod. `pending` waits for its turn, `coming` is preparing its start,
- * `readyToCreate` can be launched, and `delayed` is held back by a failure. `launching` is being created and started,
- * including its postStart hook. `live` may have a process, and `running` has completed its hook. Containers in the
- * other lifecycles have no process and get none on their own. A `removed` container no longer exists in the runtime.
- * The exit of a container in `restartsAll` restarts its whole pod in place.
+ * The progress of a container as reported to its pod. In `pending`, the container waits for its turn. In `coming`, it
+ * is preparing to start. In `readyToCreate`, it can be launched, and in `delayed`, it is held back by a failure. In
+ * `launching`, it is being created and started, including its postStart hook. In `live`, it may have a process, and in
+ * `running`, it has completed its hook. In the other lifecycles, it has no process and gets none on its own. A
+ * `removed` container no longer exists in the runtime. The exit of a container in `restartsAll` restarts its whole pod
+ * in place.
  */
 export type ContainerLifecycle =
   | 'pending'
@@ -176,7 +177,7 @@ export type ContainerLifecycle =
   | 'removed';
 
 /**
- * The result of a probe of the container with this ID has changed according to its thresholds. `at` is the time and
+ * The result of a probe of the container with this ID has changed because a threshold was reached. `at` is the time and
  * `output` is the output of the last attempt.
  */
 export type ProbeFact =
@@ -249,7 +250,7 @@ export type PodEvent =
   | { type: 'pod.devicesChanged'; devices: readonly DeviceStatus[] }
   /** The claims that are prepared for the pod, with the health of their devices. */
   | { type: 'pod.claimsChanged'; claims: readonly ClaimState[] }
-  /** The drivers of claims have changed, so that claims may be prepared now. */
+  /** The drivers of claims have changed, so it may now be possible to prepare claims. */
   | { type: 'pod.driversChanged' }
   | { type: 'pod.terminate'; termination: Termination }
   /** A ConfigMap or Secret of the pod has changed or been created. */
@@ -260,7 +261,9 @@ export type PodEvent =
    * since the epoch.
    */
   | { type: 'container.changed'; name: string; lifecycle: ContainerLifecycle; id?: string; endedAt?: number }
-  /** The runtime has not found a container or an object that it is created from. The sandbox may be gone. */
+  /**
+   * The runtime did not find a container, or an object from which the container is created. The sandbox may be gone.
+   */
   | { type: 'container.notFound' }
   /** Other work on the node has run since the last batch of commands, so the next batch can be sent. */
   | { type: 'pod.batchDue' }

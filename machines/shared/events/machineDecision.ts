@@ -24,5 +24,5 @@ export type MachineDecision = { readonly type: 'decision.counted' } & (
   | { readonly decision: 'resourcesAllocated'; readonly counts: AllocationCounts }
 );
 
-/** What triggered the reevaluation of a deferred resize (`pkg/kubelet/allocation/allocation_manager.go`). */
+/** Trigger of the reevaluation of a deferred resize (`pkg/kubelet/allocation/allocation_manager.go`). */
 export type ResizeTrigger = 'pod_resized' | 'pod_updated' | 'pods_removed' | 'pod_terminated' | 'periodic_retry';

@@ -1,4 +1,4 @@
-/** Defines the events between logind, the node's handling of the host's shutdown, and the node. */
+/** Defines the events between logind, the shutdown machine and the node. */
 import type { Failure } from '../../../base/failure.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { ShutdownGroup } from '../../../kubernetes/shutdown/periods.ts';

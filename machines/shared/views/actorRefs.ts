@@ -14,7 +14,7 @@ interface SharedActors {
   readonly admission: AdmissionEvent;
   /** Exists only if the node assigns exclusive CPUs. */
   readonly cpus: CpusEvent;
-  /** Exists only if the node assigns memory of NUMA nodes. */
+  /** Exists only if the node assigns memory on specific NUMA nodes to containers. */
   readonly memoryManager: MemoryManagerEvent;
   /** Exists only if the node has device plugins. */
   readonly devices: DevicesEvent;

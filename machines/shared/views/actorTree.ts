@@ -100,7 +100,7 @@ export function actorTree(ref: AnyActorRef, scope: TreeScope): ActorNode {
   const children = allChildren.filter((child) => !scope.isExcluded?.(child));
   const machines = children.filter(isMachine).map((child) => actorTree(child, scope));
   const nonMachines = children.filter((child) => !isMachine(child));
-  // Include excluded children, because the actor's own deadlines may depend on them.
+  // Take the excluded children into account as well, because the actor's own deadlines may depend on them.
   const excludedChildren = allChildren.filter((child) => scope.isExcluded?.(child));
   const dependencies = [
     snapshot,

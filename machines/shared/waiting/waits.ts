@@ -36,11 +36,11 @@ export const retryWaitState = ({ description, waitsFor, withinMs = Infinity }: R
     ),
   }) as const;
 
-/** Returns a state that returns to `attempt` when the next attempt is due. */
+/** Returns a state that transitions to `attempt` when the next attempt is due. */
 export const retryState = <Attempt extends string>(attempt: Attempt, wait: RetryWait) =>
   ({ ...retryWaitState(wait), on: { 'timer.elapsed': attempt } }) as const;
 
-/** Like `retryState`, but the state also returns to `attempt` as soon as the runtime is available again. */
+/** Like `retryState`, but the state also transitions to `attempt` as soon as the runtime is available again. */
 export const retryStateOnReturn = <Attempt extends string>(attempt: Attempt, wait: RetryWait) =>
   ({ ...retryWaitState(wait), on: { 'timer.elapsed': attempt, 'runtime.returned': attempt } }) as const;
 

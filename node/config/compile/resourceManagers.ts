@@ -26,7 +26,7 @@ export interface ResourceManagerSettings {
   /** Undefined if the topology policy is `none`. */
   readonly topology?: {
     readonly policy: TopologyPolicy;
-    /** Maximum number of NUMA nodes that a host may have to use the policy. */
+    /** Maximum number of NUMA nodes on a host that uses the policy. */
     readonly maxNumaNodes: number;
   };
   /** The memory that is reserved on each NUMA node. Undefined unless the memory manager has the Static policy. */

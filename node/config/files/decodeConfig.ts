@@ -14,8 +14,8 @@ const acceptsValue = (schema: z.core.$ZodType, value: unknown): boolean => z.saf
 
 /**
  * Returns the Go type of the values of a schema. The schemas of fields consist of functions, so the kind of a scalar is
- * derived from the zero values that the schema accepts. All required fields but strings are pointers in Go, and a
- * kubelet rejects a configuration without them, and so are required strings that must not be empty.
+ * derived from the zero values that the schema accepts. In Go, all required fields are pointers, except for strings
+ * that may be empty. A kubelet rejects a configuration in which one of these pointers is missing.
  */
 const configTypeOf = createTypeDeriver({
   scalarKindOf: (schema) => {

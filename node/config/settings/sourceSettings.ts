@@ -83,7 +83,7 @@ export const sourceSettings = () =>
     },
   });
 
-/** Settings of tasks that a command performs besides running the node. */
+/** Settings for what a command does in addition to running the node. */
 export const commandSettings = () =>
   declareSettings({
     runOnce: {

@@ -23,7 +23,7 @@ export interface UnsupportedFlag {
   readonly why?: string;
 }
 
-/** Returns the flags of a kubelet that this node does not have. */
+/** Returns the kubelet flags that this node does not have. */
 export const unsupportedFlags = (): readonly UnsupportedFlag[] => [
   ...collectUnsupported(allSettings(), ''),
   ...[...REASON_BY_FLAG].map(([name, why]) => ({ name, why })),

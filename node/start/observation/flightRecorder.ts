@@ -35,7 +35,7 @@ export function createNodeFlightRecorder(
   });
 }
 
-/** Reads the entire recording, including that of earlier runs of the agent with the same root directory. */
+/** Reads the entire recording, including the parts from earlier runs of the agent with the same root directory. */
 export async function readRecording(
   recorder: FlightRecorder | undefined,
   { rootDirectory }: Pick<NodeConfig, 'rootDirectory'>,

@@ -7,7 +7,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageDirectory } from '../../host/paths.ts';
 
-/** Digest of the bundled sources, which the bundler inserts. */
+/** Digest of the bundled sources. The bundler inserts this value. */
 declare const STATELET_MACHINES: string | undefined;
 
 /** The sources that determine which transitions actors take and how actors are displayed. */

@@ -39,8 +39,8 @@ function combineKind(kind: ObserverKind, observers: readonly NodeObservers[]): N
 }
 
 /**
- * Returns the observers of the flight recorder, if any, and of the page. Without a flight recorder, the page observes
- * neither inputs, because redacting them is costly, nor calls, because their responses are inputs.
+ * Returns the observers of the flight recorder, if any, and of the page. Without a flight recorder, inputs are not
+ * observed, because redacting them is costly, and neither are calls, because their responses are inputs.
  */
 export function recorderAndPageObservers(
   flightRecorder: Pick<FlightRecorder, 'listeners'> | undefined,

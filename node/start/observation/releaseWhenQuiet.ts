@@ -36,9 +36,9 @@ interface MemoryReleaseDependencies {
 }
 
 /**
- * Returns memory to the host after each burst of changes, and whenever memory usage has grown for another reason,
- * because V8 itself would wait for the next burst. During a burst, the young generation may grow. With the 1 MiB that
- * suffices for an idle agent, V8 would run several garbage collections for each starting pod and promote most objects.
+ * Returns memory to the host after each burst of changes, and whenever memory usage has grown for another reason. V8 on
+ * its own would wait for the next burst. During a burst, the young generation may grow. With the 1 MiB that suffices
+ * for an idle agent, V8 would run several garbage collections for each starting pod and promote most objects.
  * `subscribe` calls its listener on each change. Returns a function that stops the releases.
  */
 export function releaseWhenQuiet(

@@ -116,8 +116,8 @@ function createRowsSignal(page: Page, { open, isInUse, matches, trees }: RowInpu
 }
 
 /**
- * Returns the texts of a row. An unhealthy pod shows its problem even if expanded, and a healthy pod shows its number
- * of ready containers.
+ * Returns the text fields of a row. An unhealthy pod shows its problem even if it is expanded, and a healthy pod shows
+ * its number of ready containers.
  */
 export function rowTexts({ row }: TreeRow, world: World, now: number): RowTexts {
   const { path, actor, depth } = row;

@@ -37,7 +37,7 @@ export interface StateView {
   readonly containsActive: boolean;
   /** Whether the actor is known to have been in this state. */
   readonly wasVisited: boolean;
-  /** Duration of the current or last stay in this state. */
+  /** Time that the actor has spent in this state, or spent there the last time. */
   readonly duration?: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Loads the answer, i.e. the explanation of the selected actor's state, and the actor's history. Reloads both when the
- * actor has changed.
+ * Loads the explanation of the selected actor's state (the answer) and the actor's history. Reloads both when the actor
+ * has changed.
  */
 
 import { batch } from '@preact/signals';
@@ -39,8 +39,8 @@ interface FollowOptions {
 }
 
 /**
- * Loads the details of the selected actor until the returned function is called. The answer and the history are
- * requested separately, so that the answer does not have to wait for the history.
+ * Loads the details of the selected actor, and reloads them when necessary. Returns a function that stops this. The
+ * answer and the history are requested separately, so that the answer does not have to wait for the history.
  */
 export function followDetail(page: Page, { setTimeout, areDetailsVisible }: FollowOptions): () => void {
   const followWith = (send: (request: DetailRequest) => Promise<void>) =>
@@ -105,8 +105,8 @@ async function loadHistory(page: Page, { path, at }: DetailRequest): Promise<voi
 export interface LoadedDetail extends ActorDetail, Partial<Pick<ActorHistory, 'tried' | 'taken'>> {}
 
 /**
- * Returns the details of an actor at the displayed time. Undefined if they are from before the actor's last change or
- * from after the displayed time.
+ * Returns the details of an actor at the displayed time. Undefined if they are older than the actor's last change or
+ * later than the displayed time.
  */
 export function detailOf(page: Page, { path, since }: ShownActor): LoadedDetail | undefined {
   const detail = earlierDetailOf(page, path);

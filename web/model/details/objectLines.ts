@@ -1,7 +1,7 @@
 /** Formats objects as YAML-like lines, and marks redacted values in any text. */
 import { HELD_BACK } from '../../../inspect/protocol.ts';
 
-/** A part of a text, which is either plain or a redacted value. */
+/** A part of some text, which is either plain or a redacted value. */
 export interface TextPart {
   readonly text: string;
   readonly isRedacted: boolean;
@@ -16,7 +16,7 @@ export interface ObjectLine {
   readonly value: readonly TextPart[];
 }
 
-/** Splits a text into plain and redacted parts. */
+/** Splits text into plain and redacted parts. */
 export function splitRedacted(text: string): TextPart[] {
   const textParts: TextPart[] = [];
   let from = 0;

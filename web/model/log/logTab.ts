@@ -48,7 +48,8 @@ interface FollowOptions {
 }
 
 /**
- * Loads the log of the selected container until the returned function is called. Logs are not available for past times.
+ * Loads the log of the selected container and reloads it regularly. Returns a function that stops this. Logs are not
+ * available for past times.
  */
 export const followLog = (page: Page, tab: LogTab, { setTimeout, isVisible }: FollowOptions): (() => void) =>
   requestOnChange<LogRequest>({

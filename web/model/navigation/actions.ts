@@ -21,8 +21,8 @@ export const filterBy = (page: Page, text: string): void =>
   navigate(page, { query: text.trim() === '' ? undefined : text }, 'replace');
 
 /**
- * Navigates to a time in the past. The current view remains until the snapshot has been loaded. If the user requests
- * several times in quick succession, intermediate ones may be skipped. `isMoving` is true while the user scrubs the
+ * Navigates to a time in the past. The current view remains until the snapshot has been loaded. If the user navigates
+ * quickly through a series of times, intermediate ones may be skipped. `isMoving` is true while the user scrubs the
  * timeline.
  */
 export function goToTime(page: Page, at: number, { isMoving = false } = {}): void {

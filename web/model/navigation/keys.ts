@@ -36,8 +36,8 @@ export interface KeyRegistry {
 export const createKeys = (): KeyRegistry['keys'] => signal<readonly KeyAction[]>([]);
 
 /**
- * Registers shortcuts until the returned function is called. If several active shortcuts have the same key, the latest
- * one wins.
+ * Registers shortcuts and returns a function that unregisters them. If several active shortcuts have the same key, the
+ * latest one wins.
  */
 export function registerKeys({ keys }: KeyRegistry, actions: readonly KeyAction[]): () => void {
   keys.value = [...keys.peek(), ...actions];

@@ -19,8 +19,9 @@ export interface DragStart {
 const EDGE_PX = 5;
 
 /**
- * Returns the part that a drag from the given position moves. In the upper part of the rail, this can be an edge of the
- * time range. Elsewhere, it is the time range if Shift is pressed within the range, and otherwise the displayed time.
+ * Returns the part of the rail that a drag from the given position moves. In the upper part of the rail, a drag near an
+ * edge of the time range moves that edge. Any other drag moves the time range if Shift is pressed within the range, and
+ * otherwise moves the displayed time.
  */
 export function dragTargetAt(
   x: number,

@@ -56,7 +56,10 @@ export function railView(rail: Rail, to: number, window: { readonly from: number
   };
 }
 
-/** Scales heights by the square root, so that small counts remain visible and large ones distinguishable. */
+/**
+ * Returns a height that is proportional to the square root of the count, so that small counts remain visible and large
+ * counts remain distinguishable.
+ */
 const barHeight = (count: number, maxCount: number): number =>
   MIN_BAR_HEIGHT + (1 - MIN_BAR_HEIGHT) * Math.sqrt(count / maxCount);
 

@@ -61,8 +61,8 @@ interface ObjectRequest {
 }
 
 /**
- * Loads the manifest and status of the selected actor's pod while either is visible, until the returned function is
- * called.
+ * Loads the manifest and status of the selected actor's pod while either is visible. Returns a function that stops
+ * this.
  */
 export const followObject = (
   page: Page,
@@ -109,8 +109,8 @@ async function loadObject(page: Page, { object }: ReadingState, { uid, at }: Obj
 const MIN_ANNOUNCEMENT_INTERVAL_MS = 5_000;
 
 /**
- * Creates an announcer for screen readers. It announces a changed text at most every five seconds and skips
- * intermediate texts.
+ * Creates an announcer for screen readers. It announces changes to a text at most every five seconds and skips
+ * intermediate versions.
  */
 export function createAnnouncer({
   now,

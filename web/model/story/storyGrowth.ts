@@ -61,8 +61,8 @@ export const completeFrom = ({ unsaid, from, lines }: Story): number =>
   unsaid === undefined ? from : (lines[0]?.at ?? from);
 
 /**
- * Adds the missing end to a story. `continuation` contains all lines since the end of `story`. If some of them were
- * omitted, it replaces `story`.
+ * Adds the missing end to a story. `continuation` contains all lines since the end of `story`. If some of these lines
+ * were omitted, `continuation` replaces `story`.
  */
 export function mergeMissing(story: Story, continuation: Story): Story {
   if (continuation.unsaid !== undefined)

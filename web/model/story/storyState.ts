@@ -116,8 +116,8 @@ interface StoryRequest {
 const MIN_GAP_REQUEST_INTERVAL_MS = 1_000;
 
 /**
- * Loads the story for the selected actor and the visible range until the returned function is called. Sends one request
- * at a time.
+ * Loads the story for the selected actor and the visible range, and updates it when they change. Returns a function
+ * that stops this. Sends one request at a time.
  */
 export function followStory(page: Page, storyState: StoryState): () => void {
   let isLoading = false;
@@ -166,8 +166,8 @@ function currentRequest(page: Page, storyState: StoryState): StoryRequest | unde
   const recordedRange = page.recordedRange.value;
   const end = page.mode === 'live' ? page.live.value.at : (recordedRange?.to ?? window.to);
   const from = Math.max(window.from, recordedRange?.from ?? Number.NEGATIVE_INFINITY);
-  // Compare with the earlier of the two times, because the latest lines may be ahead of the clock, which has a
-  // resolution of one second.
+  // Compare the end of the range with the earlier of the two times, because the latest lines may be ahead of the clock,
+  // which has a resolution of one second.
   const isOpen = page.mode === 'live' && window.to >= Math.min(end, latestKnownTime(page));
   const to = isOpen ? end : Math.min(window.to, end);
   return { uid: podUidOf(selectedPath) ?? '', from, to, isOpen, retries, gaps };

@@ -18,11 +18,11 @@ export interface TopControls {
   readonly sortOrder: RowOrder;
   readonly isReversed: boolean;
   readonly filter: string;
-  /** The filter being typed. Undefined while keys are commands. */
+  /** The filter being typed. Undefined while keys are interpreted as commands. */
   readonly draftFilter?: string;
   /** Whether the explanation, log and story of the selected actor are shown. */
   readonly showsDetail: boolean;
-  /** Scroll offset of the help from its start, or of the story from its end, in lines. */
+  /** Scroll offset in lines: from the start of the help, or from the end of the story. */
   readonly offset: number;
   readonly isQuitting: boolean;
 }
@@ -109,7 +109,7 @@ const nextCyclic = <T>(values: readonly T[], current: T): T =>
 
 type Command = (controls: TopControls, tree: DrawnTree) => TopControls;
 
-/** Closes the help if it is open, or else the detail, or else clears the filter. */
+/** Closes the help or, if it is not open, the detail. If neither is open, clears the filter. */
 const goBack: Command = (controls) => {
   if (controls.page === 'help') return { ...controls, page: 'tree', offset: 0 };
   if (controls.showsDetail) return { ...controls, showsDetail: false, offset: 0 };
@@ -139,7 +139,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   '?': toggleHelp,
   escape: goBack,
   q: (controls) => ({ ...controls, isQuitting: true }),
-  // The bracket keys scroll the story, because the arrow and page keys move in the tree.
+  // The bracket keys scroll the story, because the arrow and page keys navigate the tree.
   '[': (controls) => ({ ...controls, offset: Math.min(MAX_LINES, controls.offset + 1) }),
   ']': (controls) => ({ ...controls, offset: Math.max(0, controls.offset - 1) }),
 };
@@ -150,10 +150,10 @@ function typeFilter({ draftFilter = '', ...controls }: TopControls, key: Key): T
   return key.name === 'return' ? { ...controls, filter: editedText } : { ...controls, draftFilter: editedText };
 }
 
-/** Returns the controls after a key. `tree` is the last drawn tree. */
+/** Returns the controls after a key press. `tree` is the last drawn tree. */
 export function topControlsAfterKey(previousControls: TopControls, key: Key, tree: DrawnTree): TopControls {
   if (previousControls.draftFilter !== undefined) return typeFilter(previousControls, key);
-  // Select the row that is drawn as selected, so that the selection does not jump when a hidden actor reappears.
+  // Make the highlighted row the selected one, so that the selection does not jump when a hidden actor reappears.
   const controls = {
     ...previousControls,
     selectedPath: tree.rows[selectedIndex(tree, previousControls)]?.path ?? previousControls.selectedPath,

@@ -23,11 +23,14 @@ interface PollingOptions {
   readonly clock: Clock;
 }
 
-/** Time between the end of a poll and the next one, in milliseconds. */
+/** Delay between the end of a poll and the start of the next one, in milliseconds. */
 const POLL_INTERVAL_MS = 1_000;
 const RETRY_INTERVAL_MS = 2_000;
 
-/** Polls until the returned function is called. `first` is the result of a poll by the caller. */
+/**
+ * Polls until the returned function is called. `first` is the result of the first poll, which the caller has already
+ * performed.
+ */
 export function pollActors(first: ActorsResponse, { fetchActors, onSnapshot, clock }: PollingOptions): () => void {
   let lastSnapshot: ActorsSnapshot = { actors: first };
   let timer: unknown;

@@ -110,7 +110,7 @@ function lostConnectionLines({ lostConnection, now }: TopScene): string[] {
   return [`Connection lost ${ago} ago, retrying in ${left}: ${lostConnection.reason}`];
 }
 
-/** Returns the widths of the columns. They do not depend on the rows, so they are stable while scrolling. */
+/** Returns the widths of the columns. They do not depend on the rows, so they do not change while the user scrolls. */
 function columnWidths(width: number) {
   const timeWidth = 8;
   const kind = width >= 72 ? 14 : 0;
@@ -230,7 +230,7 @@ function problemCounts(rows: readonly ActorRow[]): string[] {
   return counts.length > 0 ? [counts.join(', ')] : [];
 }
 
-/** Renders all matching actors as plain lines, fully expanded, for output without a screen. */
+/** Renders all matching actors as plain lines, fully expanded, for output that is not a terminal. */
 export function renderPlainTop(
   { filter, ...look }: ActorsSnapshot & { readonly filter: string; readonly now: number },
   width: number,

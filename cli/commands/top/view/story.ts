@@ -84,8 +84,8 @@ export function createStory(): Story {
 }
 
 /**
- * Whether a path belongs to `top` or to a descendant. All actors that do not belong to pods are treated as descendants
- * of the node's actor.
+ * Whether a path belongs to the actor `top` or to one of its descendants. All actors that do not belong to pods are
+ * treated as descendants of the node's actor.
  */
 const isDescendantOrSelf = (path: string, top: string, machine: string): boolean =>
   path === top || (machine === 'nodeAgent' ? !path.startsWith('pod/') : path.startsWith(`${top}/`));

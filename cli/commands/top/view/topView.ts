@@ -30,7 +30,7 @@ interface TopViewOptions extends ScreenOptions {
   readonly onQuit: () => void;
 }
 
-/** Opens the tree on a terminal. The caller closes it, e.g. on `onQuit`. */
+/** Opens the tree on a terminal. The caller must close it, e.g. in `onQuit`. */
 export function openTopView(output: Output, initialSnapshot: ActorsSnapshot, options: TopViewOptions): TopView {
   const view = new TopView(output, initialSnapshot, options);
   view.open();
@@ -140,7 +140,7 @@ class TopView {
     return this.#frame.rows[selectedIndex(this.#frame, this.#controls)];
   }
 
-  /** Fetches the detail of the selected actor if it is shown, with at most one request at a time. */
+  /** If the detail of the selected actor is shown, fetches it, with at most one request at a time. */
   #fetchDetail(): void {
     const row = this.selectedRow();
     if (!this.#controls.showsDetail || this.#isFetching || row === undefined || this.#snapshot.lostConnection) return;

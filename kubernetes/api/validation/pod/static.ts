@@ -117,8 +117,8 @@ function podReferences({
 }
 
 /**
- * Volume types that need an API object, with its resource as named in the kubelet's message. The object contains the
- * data of the volume or its location.
+ * Volume types that need an API object, mapped to the object's resource as named in the kubelet's message. The object
+ * contains the data of the volume or its location.
  */
 const VOLUME_RESOURCES = {
   secret: 'secrets',
@@ -142,7 +142,7 @@ const PROJECTION_RESOURCES = {
 const TYPES_WITH_SECRET = ['cephfs', 'cinder', 'flexVolume', 'rbd', 'scaleIO', 'iscsi', 'storageos'] as const;
 
 /**
- * Volume types that this node cannot mount. A lenient node accepts them here, because mounting them fails with a
+ * Volume types that this node cannot mount. A lenient node accepts them here, because mounting them later fails with a
  * specific message.
  */
 const UNSUPPORTED_TYPES: ReadonlySet<string> = new Set(['csi', 'glusterfs', 'azureFile']);

@@ -27,7 +27,7 @@ export const hugePageSize = (name: string): string | undefined => /^hugepages-(.
 /** Whether a resource is native to Kubernetes, i.e. its name has no domain or the domain of Kubernetes. */
 const isNative = (name: string): boolean => !name.includes('/') || name.includes('kubernetes.io/');
 
-/** Whether a resource is extended, i.e. its name has a custom domain and can also be used in a ResourceQuota. */
+/** Whether a resource is extended, i.e. whether its name has a custom domain and is also valid in a ResourceQuota. */
 const isExtended = (name: string): boolean =>
   !isNative(name) && !name.startsWith('requests.') && labelKeyProblems(`requests.${name}`).length === 0;
 

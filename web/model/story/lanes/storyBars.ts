@@ -1,11 +1,11 @@
 /**
- * Converts a story, i.e. the history of a pod, into the time ranges that actors spent in their states. Lanes show them
- * as bars.
+ * Converts a story, i.e. the history of a pod, into the periods during which actors were in their states. Lanes show
+ * these periods as bars.
  */
 import type { Story, StoryLine } from '../../../../inspect/protocol.ts';
 import { kindOf } from '../storyWho.ts';
 
-/** A time range that an actor spent in a state. */
+/** A period during which an actor was in a state. */
 export interface Bar {
   readonly from: number;
   readonly to: number;
@@ -14,7 +14,7 @@ export interface Bar {
 }
 
 interface BarOptions {
-  /** Start of the visible range. Of the bars that end before this time, only the last one of each actor is returned. */
+  /** Start of the visible range. If several bars of an actor end before this time, only the last one is returned. */
   readonly from?: number | undefined;
   /** End of the visible range. */
   readonly now: number;

@@ -23,7 +23,9 @@ const GAP_MS = 10_000;
 /** Returns the bursts of an actor and its descendants in chronological order. */
 export const burstsOf = (steps: readonly Step[], subject: string): Burst[] => createBurstGrouper()(steps, subject);
 
-/** Number of latest steps that may still change. Whether these steps concern the subject is therefore not cached. */
+/**
+ * Number of most recent steps that may still change. Whether these steps concern the subject is therefore not cached.
+ */
 const UNSETTLED_STEPS = 100;
 
 /**
