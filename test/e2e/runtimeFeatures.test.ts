@@ -20,6 +20,11 @@ const cluster = await forAllTests(() => testCluster());
 const { node } = cluster;
 const kubectl = new Kubectl('sid', { kubeconfig: cluster.kubeconfig, directory: node.directory });
 
+// The agent serves its socket before it has registered the Node.
+beforeAll(async () => {
+  await eventually('the Node is ready', () => kubectl.run('wait', '--for=condition=Ready', 'node/node'));
+});
+
 const END = 'end of output';
 
 /** A container that runs until its pod is removed, after it has printed the output of a script. */
