@@ -143,6 +143,8 @@ export class ClaimManager {
         alarm.ring();
       },
       lost: (driver: string) => {
+        // The agent itself has closed the stream. The last reports stay on the disk for the next agent.
+        if (signal.aborted) return;
         if (this.#healths.clear(driver)) this.#saveHealth();
         alarm.ring();
       },

@@ -25,7 +25,8 @@ export class DeviceHealths {
   restore(records: readonly DeviceHealthRecord[]): void {
     for (const record of records) {
       const { driver } = record;
-      this.#records.set(driver, new Map(this.#records.get(driver)).set(deviceKey(record), record));
+      const recordsOfDriver = this.#records.get(driver) ?? new Map<string, DeviceHealthRecord>();
+      this.#records.set(driver, recordsOfDriver.set(deviceKey(record), record));
     }
   }
 

@@ -61,7 +61,8 @@ export class PluginDrivers implements ResourceDrivers {
   async follow(listener: DriverListener, signal: AbortSignal): Promise<void> {
     this.#listener = listener;
     await this.#dependencies.registry.follow('DRAPlugin', this.#handler, signal);
-    this.#listener = undefined;
+    // A later call may have set its own listener meanwhile.
+    if (this.#listener === listener) this.#listener = undefined;
   }
 
   requireRegistered(driver: string): void {

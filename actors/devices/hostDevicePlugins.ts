@@ -44,6 +44,7 @@ interface CallOptions {
 
 interface PluginConnection {
   readonly socketPath: string;
+  readonly listener: DevicePluginListener;
   readonly client: PacedClient;
   readonly close: () => void;
 }
@@ -63,7 +64,8 @@ export class HostDevicePlugins implements DevicePlugins {
       this.#serve(listener, signal),
       this.#dependencies.registry.follow('DevicePlugin', handler, signal),
     ]);
-    for (const connection of this.#connections.values()) connection.close();
+    // A later call may have connections of its own.
+    for (const connection of this.#connections.values()) if (connection.listener === listener) connection.close();
   }
 
   /** Serves registrations on `kubelet.sock` until the signal aborts. */
@@ -163,6 +165,7 @@ export class HostDevicePlugins implements DevicePlugins {
     const closeController = new AbortController();
     const connection: PluginConnection = {
       socketPath,
+      listener,
       client,
       close: () => {
         closeController.abort();

@@ -64,12 +64,20 @@ interface PluginSocket {
   retryAt: number;
 }
 
+/** A call of `follow`. */
+interface Follower {
+  readonly handler: PluginHandler;
+  readonly signal: AbortSignal;
+  /** The latest scans with this handler. Undefined if no scan has started. */
+  scans?: Promise<void>;
+}
+
 export class PluginRegistry {
   readonly #dependencies: PluginRegistryDependencies;
-  /** The last handler of each plugin type. No scan runs once the signal of any handler has aborted. */
-  readonly #followers = new Map<string, { readonly handler: PluginHandler; readonly signal: AbortSignal }>();
+  /** The last follower of each plugin type. No scan runs once the signal of any follower has aborted. */
+  readonly #followers = new Map<string, Follower>();
   readonly #sockets = new Map<string, PluginSocket>();
-  /** Resolves when the plugins have been deregistered. */
+  /** Resolves when the scans have stopped and the plugins have been deregistered. */
   #scans: Promise<void> = Promise.resolve();
 
   constructor(dependencies: PluginRegistryDependencies) {
@@ -79,14 +87,16 @@ export class PluginRegistry {
   /**
    * Handles the plugins of one type until the signal aborts, which deregisters the plugins of all types. No plugin is
    * registered until all types have handlers, because a plugin may exit if its registration is refused. A type whose
-   * signal has aborted can be followed again.
+   * signal has aborted can be followed again, even before the first call has resolved.
    */
   async follow(type: string, handler: PluginHandler, signal: AbortSignal): Promise<void> {
     const { clock, types } = this.#dependencies;
-    this.#followers.set(type, { handler, signal });
+    const follower: Follower = { handler, signal };
+    this.#followers.set(type, follower);
     if (types.every((each) => this.#followers.has(each))) this.#startScans();
     await waitOnce(Number.MAX_SAFE_INTEGER, clock, signal);
-    await this.#scans;
+    // Do not wait for scans that started later, for a new follower of the type.
+    await follower.scans;
   }
 
   /** Returns the state of each socket in the directory. */
@@ -101,6 +111,7 @@ export class PluginRegistry {
     this.#scans = this.#scans.then(() =>
       followPlugins({ ...this.#dependencies, handlers, sockets: this.#sockets }, signal),
     );
+    for (const follower of this.#followers.values()) follower.scans = this.#scans;
   }
 }
 
@@ -122,7 +133,7 @@ async function followPlugins(dependencies: ScanDependencies, signal: AbortSignal
     }
     if (!signal.aborted) await waitOnce(clock.now() + SCAN_INTERVAL_MS, clock, signal);
   }
-  for (const { registration } of sockets.values()) registration?.handler.deregister(registration.plugin);
+  for (const socket of sockets.values()) deregister(socket);
   sockets.clear();
 }
 
@@ -157,7 +168,7 @@ function updateSockets(
   for (const [path, socket] of sockets) {
     if (identities.get(path) === socket.identity) continue;
     sockets.delete(path);
-    socket.registration?.handler.deregister(socket.registration.plugin);
+    deregister(socket);
   }
   for (const [path, identity] of identities) {
     const socket = sockets.get(path) ?? {
@@ -214,9 +225,7 @@ async function registerSocket(
     }
     socket.registration = { plugin, handler };
     await notify(client, '', signal).catch((error) => {
-      if (socket.registration !== undefined && isCurrent()) handler.deregister(plugin);
-      delete socket.registration;
-      socket.isAccepted = false;
+      deregister(socket);
       throw error;
     });
     socket.failureCount = 0;
@@ -229,6 +238,14 @@ async function registerSocket(
     socket.isPending = false;
     client.client.close();
   }
+}
+
+/** Deregisters the plugin of a socket. Does nothing if it is not registered, or has been deregistered meanwhile. */
+function deregister(socket: PluginSocket): void {
+  const { registration } = socket;
+  delete socket.registration;
+  socket.isAccepted = false;
+  registration?.handler.deregister(registration.plugin);
 }
 
 /** Returns the reason in the kubelet's words if the plugin cannot be used. */

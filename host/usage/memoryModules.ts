@@ -27,6 +27,7 @@ export async function readMemoryModules(controllersPath = CONTROLLERS_PATH): Pro
             (await readFile(join(controllerPath, slot, file), 'utf8')).trim(),
           ),
         );
+        if (mebibytes === undefined || !/^\d+$/.test(mebibytes)) return [];
         const { count, bytes } = modulesByType.get(type) ?? { count: 0, bytes: 0 };
         modulesByType.set(type, { type, count: count + 1, bytes: bytes + Number(mebibytes) * MIB });
       }

@@ -52,21 +52,25 @@ export function parseHealthCheckpoint(text: string): DeviceHealthRecord[] {
   );
 }
 
-/** Formats a checkpoint like the kubelet. Drivers without devices are not part of it. */
+/** Formats a checkpoint like the kubelet, with sorted names. Drivers without devices are not part of it. */
 export function formatHealthCheckpoint(records: readonly DeviceHealthRecord[]): string {
-  const devicesByDriver = new Map<string, [key: string, device: object][]>();
-  for (const { driver, poolName, deviceName, status, message, updatedAt, timeoutMs } of records) {
-    const device = {
-      PoolName: poolName,
-      DeviceName: deviceName,
-      Health: status,
-      LastUpdated: new Date(updatedAt).toISOString(),
-      HealthCheckTimeout: timeoutMs * NANOSECONDS_PER_MS,
-      Message: message,
-    };
-    const devices = devicesByDriver.get(driver) ?? [];
-    devicesByDriver.set(driver, [...devices, [`${poolName}/${deviceName}`, device]]);
-  }
-  const drivers = [...devicesByDriver].map(([driver, devices]) => [driver, { Devices: Object.fromEntries(devices) }]);
-  return JSON.stringify(Object.fromEntries(drivers));
+  const drivers = [...Map.groupBy(records, ({ driver }) => driver)].map(
+    ([driver, devices]) => [driver, { Devices: sortedObject(devices.map(formatDevice)) }] as const,
+  );
+  return JSON.stringify(sortedObject(drivers));
 }
+
+const formatDevice = ({ poolName, deviceName, status, message, updatedAt, timeoutMs }: DeviceHealthRecord) => {
+  const device = {
+    PoolName: poolName,
+    DeviceName: deviceName,
+    Health: status,
+    LastUpdated: new Date(updatedAt).toISOString(),
+    HealthCheckTimeout: timeoutMs * NANOSECONDS_PER_MS,
+    Message: message,
+  };
+  return [`${poolName}/${deviceName}`, device] as const;
+};
+
+const sortedObject = (entries: readonly (readonly [name: string, value: object])[]): object =>
+  Object.fromEntries(entries.toSorted(([first], [second]) => (first < second ? -1 : 1)));

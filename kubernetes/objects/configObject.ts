@@ -122,7 +122,7 @@ function toConfig(kind: ConfigKind, fields: ConfigFields, warnings: readonly Pro
   return { config: { kind, metadata, isImmutable: immutable, type, entries }, warnings };
 }
 
-const decodeValue = (value: ConfigValue): Buffer =>
+const bytesOf = (value: ConfigValue): Buffer =>
   typeof value === 'string' ? Buffer.from(value) : Buffer.from(value.base64, 'base64');
 
 /** Maximum total size of an object's values in bytes. A larger object is invalid. */
@@ -152,7 +152,7 @@ export function validateConfig(config: ParsedConfig): Problem[] {
     ];
   });
   const values = kind === 'Secret' ? new Map(entries.map(({ key, value }) => [key, value])).values() : valuesOf(config);
-  const size = Array.from(values, (value) => decodeValue(value).length).reduce((sum, each) => sum + each, 0);
+  const size = Array.from(values, (value) => bytesOf(value).length).reduce((sum, each) => sum + each, 0);
   const sizeProblems = size > MAX_CONFIG_BYTES ? [tooLong(kind === 'Secret' ? 'data' : '', MAX_CONFIG_BYTES)] : [];
   return [...keyProblems, ...sizeProblems, ...(kind === 'Secret' ? secretProblems(config) : [])];
 }
@@ -176,9 +176,9 @@ function secretProblems({ type, entries, metadata }: ParsedConfig): Problem[] {
   const { keys = [], isJson = false } = REQUIRED_KEYS.get(type) ?? {};
   return keys.flatMap((key) => {
     const value = data.get(key);
-    if (value === undefined || (type === 'kubernetes.io/ssh-auth' && decodeValue(value).length === 0))
+    if (value === undefined || (type === 'kubernetes.io/ssh-auth' && bytesOf(value).length === 0))
       return [required(`data[${key}]`)];
-    if (!isJson || isJsonObject(decodeValue(value).toString())) return [];
+    if (!isJson || isJsonObject(bytesOf(value).toString())) return [];
     return [invalid(`data[${key}]`, '<secret contents redacted>', 'it must be a JSON object')];
   });
 }
@@ -225,7 +225,7 @@ export function toDataMap(
   return new Map(
     entries.map(([key, value]) => {
       const isText = typeof value === 'string' && kind === 'ConfigMap';
-      return [key, isText ? value : decodeValue(value)] as const;
+      return [key, isText ? value : bytesOf(value)] as const;
     }),
   );
 }

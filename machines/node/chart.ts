@@ -17,7 +17,7 @@ import type { FeedName } from '../shared/events/events.ts';
 import { childrenOf } from '../shared/views/actorTree.ts';
 import { activePods, type PodRef } from '../shared/views/views.ts';
 import { after } from '../shared/waiting/waits.ts';
-import { admissionLabels, clusterChanges, isClusterFact, podCapacity } from './cluster/cluster.ts';
+import { admissionLabels, clusterChanges, podCapacity } from './cluster/cluster.ts';
 import {
   admissionNode,
   initialCpuAllocation,
@@ -187,7 +187,7 @@ const chartSetup = nodeSetup
           if (Object.hasOwn(context.pods, uid)) enqueue.sendTo(podId(uid), { type: 'pod.objectsChanged' });
       }),
       recordClusterFact: enqueueActions(({ context, event, enqueue }) => {
-        if (!isClusterFact(event)) return;
+        assertEvent(event, ['cluster.watchChanged', 'cluster.eventsChanged', 'cluster.nodeSeen']);
         enqueue.assign(clusterChanges(context, event));
         if (event.type !== 'cluster.nodeSeen') return;
         const clusterState = { ownNode: event.node };
@@ -204,12 +204,13 @@ const chartSetup = nodeSetup
         if (event.node?.isUnreachable) enqueue.sendTo('nodeStatus', { type: 'node.changed', isReady });
       }),
       recordRegistration: enqueueActions(({ context: { registration }, event, enqueue }) => {
+        assertEvent(event, ['node.registered', 'node.csiInitialized']);
         if (event.type === 'node.registered') {
           enqueue.assign({ registration: { uid: event.uid, isInitialized: false } });
           for (const id of ['nodeStatus', 'lease'] as const) enqueue.sendTo(id, { type: 'node.registered' });
+        } else if (registration !== undefined) {
+          enqueue.assign({ registration: { ...registration, isInitialized: true } });
         }
-        if (event.type !== 'node.csiInitialized' || registration === undefined) return;
-        enqueue.assign({ registration: { ...registration, isInitialized: true } });
       }),
       /**
        * Starts the registration once the runtime has responded, so that the new Node object already contains the
@@ -249,7 +250,7 @@ const chartSetup = nodeSetup
         }
       }),
       forwardTermination: enqueueActions(({ context, event, enqueue }) => {
-        if (event.type !== 'pod.stopped' && event.type !== 'pod.cleanedUp') return;
+        assertEvent(event, ['pod.stopped', 'pod.cleanedUp']);
         if (context.eviction !== undefined) enqueue.sendTo('eviction', event);
         if (context.shutdown !== undefined) enqueue.sendTo('shutdown', event);
       }),

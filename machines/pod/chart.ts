@@ -10,7 +10,7 @@ import type { ContainerEvent } from '../shared/events/events.ts';
 import type { ActorInfo } from '../shared/stateMeta.ts';
 import { sharedActor } from '../shared/views/actorRefs.ts';
 import { failureOf } from '../shared/waiting/failure.ts';
-import { withLifecycles } from './containers/census.ts';
+import { censusOf, withLifecycles } from './containers/census.ts';
 import { containerId, sendBatch, sendCommands, volumeId } from './containers/commands.ts';
 import { initialPodContext, mountedVolumes, type PodContext, withContainer, withVolume } from './context.ts';
 import { facts } from './facts.ts';
@@ -123,10 +123,11 @@ const chartSetup = podSetup
         assertEvent(event, 'volume.changed');
         if (event.lifecycle !== 'mounted') return;
         const { allocated: pod, containers } = context;
-        const names = containersOf(pod.spec).map(({ container }) => container.name);
+        const specContainers = containersOf(pod.spec);
+        // Return early, because a thousand volumes may be mounted before any container has an actor.
+        if (censusOf(context).missingActorCount === specContainers.length) return;
+        const names = specContainers.map(({ container }) => container.name);
         const existingNames = names.filter((name) => Object.hasOwn(containers, name));
-        // Return early, because a thousand volumes may be mounted before any container exists.
-        if (existingNames.length === 0) return;
         const update: ContainerEvent = { type: 'container.update', pod, volumes: mountedVolumes(context) };
         sendCommands(enqueue, context, [{ names: existingNames, event: update }]);
       }),

@@ -247,6 +247,7 @@ const SEVERAL_CONTAINERS = test(
   'kubernetes/cpus/cpuPolicy.test.ts',
   'containers of a pod can be on different NUMA nodes, unless the scope is the pod',
 );
+const FIVE_EACH = 'Both containers of the test request five CPUs.';
 const STRICT_RESERVATION = test(
   'kubernetes/cpus/cpuPolicy.test.ts',
   'strict-cpu-reservation excludes all containers from the reserved CPUs',
@@ -298,14 +299,15 @@ const withoutGate = (...specs: readonly string[]): SuiteSpec[] =>
 const GUARANTEED_CPU_SPECS: readonly TestedSpec[] = [
   tested('should allocate exclusively a CPU to a 1-container pod', EXCLUSIVE_ON_HOST, EXCLUSIVE_IN_VM),
   tested('should allocate exclusively a even number of CPUs to a 1-container pod', EXCLUSIVE),
-  tested(
+  partly(
     'should allocate exclusively a odd number of CPUs to a 1-container pod',
+    'Three CPUs are allocated with distribute-cpus-across-cores, and five to each of two containers.',
     test('kubernetes/cpus/cpuPolicy.test.ts', 'distribute-cpus-across-cores takes CPUs of different cores'),
-    test('testing/simulation/exclusiveCpus.test.ts', 'a pod waits for the exclusive CPUs of a terminating pod'),
+    SEVERAL_CONTAINERS,
   ),
-  tested('should allocate exclusively CPUs to a multi-container pod (1+2)', SEVERAL_CONTAINERS),
-  tested('should allocate exclusively CPUs to a multi-container pod (3+2)', SEVERAL_CONTAINERS),
-  tested('should allocate exclusively CPUs to a multi-container pod (4+2)', SEVERAL_CONTAINERS),
+  partly('should allocate exclusively CPUs to a multi-container pod (1+2)', FIVE_EACH, SEVERAL_CONTAINERS),
+  partly('should allocate exclusively CPUs to a multi-container pod (3+2)', FIVE_EACH, SEVERAL_CONTAINERS),
+  partly('should allocate exclusively CPUs to a multi-container pod (4+2)', FIVE_EACH, SEVERAL_CONTAINERS),
   tested('should allocate exclusively a CPU to multiple 1-container pods', WHOLE_CORES),
 ];
 
@@ -869,7 +871,8 @@ const REFUSED_WITHOUT_CONTAINERS = deviceAdmission(
 const DEVICE_UNHEALTHY = devicePod('an unhealthy device is not allocatable on the Node, and its pod continues to run');
 const DEVICE_COUNTS = test(
   'kubernetes/devices/reserveDevices.test.ts',
-  'all devices count as capacity, and the healthy ones as allocatable',
+  'all devices count as capacity, and the healthy ones as allocatable: %s',
+  '1 2 -3',
 );
 const PLUGIN_LOST = test(
   'machines/devices/chart.test.ts',
@@ -893,7 +896,7 @@ const DEVICES: readonly SuiteFile[] = [
             'The names of the devices reach the runtime. No test has a runtime with CDI create the device.',
             test(
               'actors/devices/hostDevicePlugins.test.ts',
-              'passes requests to the plugin, and decodes what it answers',
+              'passes requests to the plugin, and decodes its responses',
             ),
             test(
               'actors/claims/claimedPods.test.ts',
@@ -929,7 +932,7 @@ const DEVICES: readonly SuiteFile[] = [
           ),
           tested(
             '[OrphanedPods] Ensures pods consuming devices deleted while kubelet is down are cleaned up correctly',
-            deviceAdmission('the devices of pods that nobody knows are released'),
+            deviceAdmission('the devices of unknown pods are released'),
           ),
           tested(
             'Can schedule a pod with a restartable init container',
@@ -1005,7 +1008,7 @@ const DEVICES: readonly SuiteFile[] = [
             PLUGIN_LOST,
             test(
               'actors/devices/hostDevicePlugins.test.ts',
-              'follows a plugin that registers: its options, its devices and its end',
+              'follows a plugin that registers: its options, its devices and its disconnection',
             ),
           ),
         ],
@@ -1169,7 +1172,7 @@ const CLAIMS: SuiteFile = {
         partly(
           'must keep pod in pending state if NodePrepareResources times out',
           'A call that is given up fails like any other.',
-          driver('that does not answer is given up with the caller'),
+          driver('that does not respond is not awaited once the caller aborts'),
           claimedPod('the driver fails; the claim is recorded as used, so that it is unprepared with the pod'),
         ),
         tested(
@@ -1422,19 +1425,23 @@ const SWAP: SuiteFile = {
           'with configuration: QOS Best-effort; QOS Burstable; QOS Burstable with memory request equals to limit; QOS Guaranteed',
           NEVER_SWAPS,
         ),
-        tested('with a critical pod - should avoid swap', NEVER_SWAPS, canSwap('one of a critical pod')),
+        tested('with a critical pod - should avoid swap', NEVER_SWAPS, canSwap('a container of a critical pod')),
       ],
     },
     {
       context: 'Swap > Basic functionality',
       specs: [
-        tested('with configuration: QOS Best-effort', canSwap('one of a BestEffort pod')),
-        tested('with configuration: QOS Burstable', SWAP_IN_VM, canSwap('one that asks for less than it may have')),
+        tested('with configuration: QOS Best-effort', canSwap('a container of a BestEffort pod')),
+        tested(
+          'with configuration: QOS Burstable',
+          SWAP_IN_VM,
+          canSwap('a container whose memory request is less than its limit'),
+        ),
         tested(
           'with configuration: QOS Burstable with memory request equals to limit',
-          canSwap('one that asks for all that it may have'),
+          canSwap('a container whose memory request equals its limit'),
         ),
-        tested('with configuration: QOS Guaranteed', SWAP_IN_VM, canSwap('one of a Guaranteed pod')),
+        tested('with configuration: QOS Guaranteed', SWAP_IN_VM, canSwap('a container of a Guaranteed pod')),
       ],
     },
     {
@@ -1809,6 +1816,10 @@ const QOS_CGROUPS = test(
   'e2e/resources.test.ts',
   'are outside the QoS classes for a Guaranteed pod, and have minimal shares for a BestEffort pod',
 );
+const AGENT_SCORE = test(
+  'vm/systemd.test.ts',
+  'C43: the agent lowers its own oom_score_adj, and its containers have those of their QoS classes',
+);
 const oomScore = (row: string): EquivalentTest =>
   test('kubernetes/resources/cgroup.test.ts', 'include the oom_score_adj: %s', row);
 
@@ -1956,22 +1967,26 @@ const NODE: readonly SuiteFile[] = [
           ),
           tested(
             "Kubelet's oom-score-adj should be -999",
+            AGENT_SCORE,
             test('e2e/stats.test.ts', 'the agent has the lowest OOM score, or reports that the host forbids it'),
           ),
           partly(
             "with test pods > pod infra containers oom-score-adj should be -998 and best effort container's should be 1000",
             'The runtime itself sets the value of sandboxes.',
+            AGENT_SCORE,
             oomScore('BestEffort'),
             test('cri/config/linuxResources.test.ts', '%s', 'BestEffort'),
           ),
           partly(
             "with test pods > guaranteed container's oom-score-adj should be -998",
             'A kubelet 1.36 sets −997, as the node does.',
+            AGENT_SCORE,
             oomScore('Guaranteed'),
             test('cri/config/linuxResources.test.ts', '%s', 'Guaranteed'),
           ),
           tested(
             "with test pods > burstable container's oom-score-adj should be between [2, 1000)",
+            AGENT_SCORE,
             oomScore('Burstable, half of it'),
             oomScore('Burstable, next to nothing'),
           ),

@@ -36,6 +36,8 @@ export interface FakePluginOptions {
   readonly listError?: string;
   /** Duration of an allocation in milliseconds. */
   readonly allocationMs?: number;
+  /** The response to each notification about the registration waits for this promise. */
+  readonly notified?: Promise<void>;
   readonly version?: string;
 }
 
@@ -233,9 +235,10 @@ export async function startDevicePlugin(
           .string(options.resource);
         return done(writer.uint32(text(4)).string(options.version ?? 'v1beta1'));
       }),
-      notify: unary((status) => {
+      notify: unary(async (status) => {
         const { texts, numbers } = decode(status);
         notifications.push({ isRegistered: numbers.get(1) === 1, error: texts.get(2)?.[0] ?? '' });
+        await options.notified;
         return Buffer.alloc(0);
       }),
     },

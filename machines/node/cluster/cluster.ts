@@ -1,7 +1,6 @@
 import type { AdmissionNode } from '../../../kubernetes/admission/node.ts';
 import type { Capacity } from '../../../kubernetes/resources/requests.ts';
 import type { ClusterFact, OwnNodeState } from '../../shared/events/clusterFacts.ts';
-import type { NodeEvent } from '../../shared/events/events.ts';
 import type { SourceState } from '../pods/source.ts';
 import type { EventQueueState } from './eventQueue.ts';
 
@@ -35,15 +34,15 @@ export interface ClusterState {
 }
 
 /** Returns the context changes that result from a fact about the cluster. */
-export function clusterChanges({ watches }: ClusterState, event: ClusterFact): Partial<ClusterState> {
-  if (event.type === 'cluster.objectsChanged') return {};
+export function clusterChanges(
+  { watches }: ClusterState,
+  event: Exclude<ClusterFact, { type: 'cluster.objectsChanged' }>,
+): Partial<ClusterState> {
   if (event.type === 'cluster.eventsChanged') return { eventQueue: event.state };
   if (event.type === 'cluster.nodeSeen') return { ownNode: event.node };
   const otherWatches = Object.entries(watches).filter(([watch]) => watch !== event.watch || event.state !== null);
   return { watches: { ...Object.fromEntries(otherWatches), ...(event.state ? { [event.watch]: event.state } : {}) } };
 }
-
-export const isClusterFact = (event: NodeEvent): event is ClusterFact => event.type.startsWith('cluster.');
 
 /**
  * Returns the node's capacity for pods, including extended resources that other components, such as device plugins,

@@ -1,5 +1,5 @@
 /** Terminates a pod by removing containers, sandbox, volumes and data, in this order. Part of the chart in chart.ts. */
-import { assign } from 'xstate';
+import { assertEvent, assign } from 'xstate';
 import { sourceOf } from '../../../kubernetes/api/pods/staticPod.ts';
 import { NO_STALE_DEADLINE, RARELY_TAKEN, SERVICE_NEVER_FAILS } from '../../shared/coverageGaps.ts';
 import { killFailedEvents } from '../../shared/events/failureEvents.ts';
@@ -102,7 +102,7 @@ const actions = {
   // Applies a changed activeDeadlineSeconds. A kubelet also applies the change, because its next sync of a terminating
   // pod uses the latest spec (`SyncTerminatingPod` and `SyncTerminatedPod` in `pkg/kubelet/kubelet.go`).
   replaceDeadline: podSetup.assign(({ context: { allocated }, event }) => {
-    if (event.type !== 'pod.update') return {};
+    assertEvent(event, 'pod.update');
     const { activeDeadlineSeconds: _, ...spec } = allocated.spec;
     const { activeDeadlineSeconds } = event.pod.spec;
     const deadline = activeDeadlineSeconds === undefined ? {} : { activeDeadlineSeconds };

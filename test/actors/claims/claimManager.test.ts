@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ClaimManager } from '../../../actors/claims/claimManager.ts';
 import type { ClaimReference, HealthListener, ResourceDrivers } from '../../../actors/claims/resourceDrivers.ts';
 import { systemClock } from '../../../base/time/clock.ts';
@@ -116,7 +116,7 @@ describe('C50: the checkpoint of the health of devices', () => {
   };
   const report = (deviceName: string, status: 'Healthy' | 'Unhealthy' = 'Healthy') =>
     healthListener?.reported(GPU, [{ poolName: 'pool', deviceName, status, message: '', timeoutSeconds: 60 }]);
-  const following = new AbortController();
+  let following: AbortController;
   const follow = (followed: ClaimManager) => {
     const healths: (string | undefined)[] = [];
     void followed.feed(
@@ -128,8 +128,11 @@ describe('C50: the checkpoint of the health of devices', () => {
     );
     return healths;
   };
-  beforeEach(() => void follow(manager));
-  afterAll(() => following.abort());
+  beforeEach(() => {
+    following = new AbortController();
+    follow(manager);
+  });
+  afterEach(() => following.abort());
 
   test('follows each change, and is empty once the driver is gone', async () => {
     report('a');
@@ -140,6 +143,16 @@ describe('C50: the checkpoint of the health of devices', () => {
     expect(await healthOnDisk()).toEqual(['a Unhealthy', 'b Healthy']);
     healthListener?.lost(GPU);
     await eventually('the loss', async () => ((await healthOnDisk()).length === 0 ? true : undefined));
+  });
+
+  test('remains when the agent stops, which closes its streams to the drivers', async () => {
+    report('a');
+    await eventually('the report', healthOnDisk);
+    following.abort();
+    healthListener?.lost(GPU);
+    report('b');
+    await eventually('the next write', async () => (await healthOnDisk()).includes('b Healthy'));
+    expect(await healthOnDisk()).toEqual(['a Healthy', 'b Healthy']);
   });
 
   test.each([

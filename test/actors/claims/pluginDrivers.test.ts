@@ -108,6 +108,15 @@ describe('C50: a DRA driver', () => {
     ]);
   });
 
+  test('is reported to the current listener after an earlier one has ended', async () => {
+    controller.abort();
+    const ended = following;
+    controller = new AbortController();
+    following = drivers.follow({ ...listener }, controller.signal);
+    await ended;
+    await connected();
+  });
+
   test('of an older version is called at the service that it has', async () => {
     await connected({ versions: ['v9.DRAPlugin', 'v1beta1.DRAPlugin'] });
     await prepare('a');

@@ -103,6 +103,46 @@ test('a plugin that registers again replaces its earlier connection, which is no
   expect(reports.filter(([name]) => name === 'disconnected')).toEqual([]);
 });
 
+test('a plugin that registers for a new listener stays connected when the earlier one ends', async () => {
+  const { promise: isReleased, resolve: release } = Promise.withResolvers<void>();
+  let isHeld = false;
+  // The first listener ends when the scan of the registry does.
+  const mkdirHeld: typeof hostFiles.mkdir = async (...args) => {
+    if (args[0] === registryDirectory && !isHeld) {
+      isHeld = true;
+      await isReleased;
+    }
+    return hostFiles.mkdir(...args);
+  };
+  const host = { files: { ...hostFiles, mkdir: mkdirHeld }, clock: systemClock };
+  const registry = new PluginRegistry({
+    ...host,
+    directory: registryDirectory,
+    types: ['DevicePlugin'],
+    onError: () => {},
+  });
+  const plugins = new HostDevicePlugins({ ...host, directory, registry });
+  const reports: string[] = [];
+  const listener = {
+    onConnected: () => reports.push('connected'),
+    onDevices: () => {},
+    onDisconnected: () => reports.push('disconnected'),
+    onRegistration: () => {},
+    onProblem: () => reports.push('listening'),
+  };
+  const first = new AbortController();
+  const firstEnd = plugins.follow({ ...listener, onProblem: () => {} }, { signal: first.signal });
+  await eventually('a scan that is held', () => isHeld || undefined);
+  first.abort();
+  following = plugins.follow(listener, { signal: controller.signal });
+  await eventually('the second listener', () => reports.includes('listening') || undefined);
+  await (await startPlugin()).register();
+  release();
+  await firstEnd;
+  expect(await plugins.allocate(GPU, ['g0'], { signal })).toBeDefined();
+  expect(reports).toEqual(['listening', 'connected']);
+});
+
 test('passes requests to the plugin, and decodes its responses', async () => {
   const { plugins } = await follow();
   const plugin = await startPlugin({

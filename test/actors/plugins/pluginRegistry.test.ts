@@ -98,6 +98,36 @@ test('registers a plugin again after the handling of its type has been stopped a
   expect(calls).toEqual(['registered example.com/gpu', 'deregistered example.com/gpu', 'registered example.com/gpu']);
 });
 
+test('deregisters a plugin if the scans stop during its notification', async () => {
+  plugin.close();
+  const { promise: notified, resolve: answer } = Promise.withResolvers<void>();
+  plugin = await startDevicePlugin(directory, { resource: 'example.com/gpu', devices: [], notified });
+  follow(createRegistry(['DevicePlugin']), 'DevicePlugin');
+  await notification();
+  const { promise, resolve: release } = Promise.withResolvers<void>();
+  heldUntil = promise;
+  await eventually('a scan that is held', () => (heldUntil === undefined ? true : undefined));
+  controller.abort();
+  // The canceled notification fails before the scans stop.
+  await new Promise((resolve) => setImmediate(resolve));
+  release();
+  await Promise.all(following);
+  answer();
+  expect(calls).toEqual(['registered example.com/gpu', 'deregistered example.com/gpu']);
+});
+
+test('stops handling a type once its own scans have stopped, even if the type is followed again', async () => {
+  const registry = createRegistry(['DevicePlugin']);
+  const first = new AbortController();
+  follow(registry, 'DevicePlugin', () => {}, first);
+  await notification();
+  first.abort();
+  follow(registry, 'DevicePlugin');
+  await following[0];
+  await eventually('the second notification', () => plugin.notifications.at(1));
+  expect(controller.signal.aborted).toBe(false);
+});
+
 test('registers no plugin while a type has no handler any more', async () => {
   const registry = createRegistry(['DevicePlugin', 'DRAPlugin']);
   const first = new AbortController();

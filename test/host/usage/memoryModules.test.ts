@@ -25,8 +25,11 @@ test('the memory modules of all controllers are counted by type', async () => {
   ]);
 });
 
-test('a host without memory controllers, or with a module that cannot be read, has no known modules', async () => {
+test('a host without memory controllers, or with a module whose size is malformed or cannot be read, has no known modules', async () => {
   expect(await readMemoryModules(join(directory, 'none'))).toEqual([]);
+  await addModule('mc1/dimm8', 'Unbuffered-DDR4', Number.NaN);
+  expect(await readMemoryModules(directory)).toEqual([]);
+  await rm(join(directory, 'mc1/dimm8'), { recursive: true });
   await mkdir(join(directory, 'mc1/dimm9'));
   expect(await readMemoryModules(directory)).toEqual([]);
 });

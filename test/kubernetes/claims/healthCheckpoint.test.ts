@@ -32,18 +32,18 @@ const VECTORS: [title: string, drivers: object, records: DeviceHealthRecord[]][]
   [
     'two devices of a driver, and one of another',
     {
+      other: { Devices: { 'test-pool/d': stored('d', { Health: 'Unknown', HealthCheckTimeout: 60_000_000_000 }) } },
       'test-driver': {
         Devices: {
-          'test-pool/test-device': stored('test-device'),
           'test-pool/device2': stored('device2', { Health: 'Unhealthy', Message: 'too hot' }),
+          'test-pool/test-device': stored('test-device'),
         },
       },
-      other: { Devices: { 'test-pool/d': stored('d', { Health: 'Unknown', HealthCheckTimeout: 60_000_000_000 }) } },
     },
     [
-      record('test-device'),
-      record('device2', { status: 'Unhealthy', message: 'too hot' }),
       record('d', { driver: 'other', status: 'Unknown', timeoutMs: 60_000 }),
+      record('device2', { status: 'Unhealthy', message: 'too hot' }),
+      record('test-device'),
     ],
   ],
 ];
@@ -51,7 +51,7 @@ const VECTORS: [title: string, drivers: object, records: DeviceHealthRecord[]][]
 test.each(VECTORS)('C50: the health of devices is stored like a kubelet stores it: %s', (_, drivers, records) => {
   expect(parseHealthCheckpoint(JSON.stringify(drivers))).toEqual(records);
   const written = JSON.stringify(drivers).replaceAll('00.25Z', '00.250Z');
-  expect(formatHealthCheckpoint(records)).toBe(written);
+  expect(formatHealthCheckpoint(records.toReversed())).toBe(written);
 });
 
 test('C50: a driver without devices, and a device of a version without timeouts and messages, are read', () => {

@@ -15,8 +15,8 @@ import {
   failedEvent,
   invokedBy,
   isPassing,
-  leading,
   leavesOf,
+  memoizedLeadTo,
   type Outputs,
   type Reach,
   type Step,
@@ -264,7 +264,7 @@ describe.each(Object.entries(kinds))('%s, in any order of events', (_, reach) =>
   });
 
   test.each([false, true])('can be terminated in every state (each port failing once: %s)', (failing) => {
-    const lead = leading(ask, { goals: ['terminated'], world: () => obliging(failing) });
+    const lead = memoizedLeadTo(ask, { goals: ['terminated'], world: () => obliging(failing) });
     const stuck = states.flatMap((state) => {
       const ending = ask(state, { type: 'pod.terminate', termination: termination(30) });
       const path = lead(ending);
@@ -275,7 +275,7 @@ describe.each(Object.entries(kinds))('%s, in any order of events', (_, reach) =>
 
   test('reaches a run, or the rest that its policy requires, from every other state', () => {
     const rests = ['active.running.steady', 'finished'];
-    const lead = leading(ask, { goals: rests, world: () => obliging(true) });
+    const lead = memoizedLeadTo(ask, { goals: rests, world: () => obliging(true) });
     const stuck = states.flatMap((state) => {
       if (state.matches('refused') || (state.context.termination && !state.matches('finished'))) return [];
       const path = lead(state);

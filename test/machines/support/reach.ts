@@ -151,18 +151,18 @@ export function leadTo(
   return [...path, statePath(snapshot.value)];
 }
 
-/** The world around a machine, which answers it. */
+/** Picks the events that a machine receives. */
 export interface World {
   readonly next: (snapshot: AnyMachineSnapshot) => AnyEventObject;
-  /** The part of its past on which its next events depend. Absent if there is none. */
+  /** Returns the part of the past on which the next events depend. Absent if they depend on the snapshot alone. */
   readonly memory?: () => string;
 }
 
 /**
- * Returns a `leadTo` for many states of a machine. Each walk starts with a new world and ends where an earlier walk has
- * been, because from there the same events lead to the same goal.
+ * Returns a variant of `leadTo` for many states of a machine. Each walk starts with a new world, and ends at a state from
+ * which an earlier walk has reached a goal, because the same events would follow.
  */
-export function leading(
+export function memoizedLeadTo(
   ask: Ask,
   { goals, world, maxSteps = 40 }: { goals: readonly string[]; world: () => World; maxSteps?: number },
 ): (from: AnyMachineSnapshot) => string[] {

@@ -28,10 +28,11 @@ export interface Phase {
    */
   readonly lastsMs?: number;
   /**
-   * Whether the facts occur sequentially, so that the phase takes longer with more objects. The status of a large pod
-   * is sent at regular intervals, and therefore more often in a longer phase.
+   * Whether the work per fact may grow because of the statuses of a large pod, each of which contains all of its
+   * containers. More statuses are sent if the phase takes longer with more objects. Besides, a change of a small pod may
+   * lead to a status of its own, whereas the changes of a larger pod share their statuses.
    */
-  readonly isSequential?: boolean;
+  readonly mayGrowByStatuses?: boolean;
   readonly act: (node: Simulation, size: number) => Promise<void>;
 }
 
@@ -60,10 +61,10 @@ const createPods = (node: Simulation, pods: readonly Manifest[]) => {
 
 const podNames = (node: Simulation) => node.pods().map(({ metadata: { namespace, name } }) => `${namespace}/${name}`);
 
-const creation = (podsOf: (size: number) => readonly Manifest[], isSequential = false): Phase => ({
+const creation = (podsOf: (size: number) => readonly Manifest[], mayGrowByStatuses = false): Phase => ({
   name: 'they are created and start',
   facts: factPerObject,
-  isSequential,
+  mayGrowByStatuses,
   act: async (node, size) => {
     const pods = podsOf(size);
     createPods(node, pods);
@@ -87,17 +88,17 @@ async function untilRunning(node: Simulation, count: number): Promise<void> {
 const exitOfOne = (facts: Phase['facts']): Phase => ({
   name: 'a container exits and is restarted',
   facts,
-  lastsMs: MINUTE,
+  lastsMs: 30 * SECOND,
   act: async (node) => {
     node.perform({ kind: 'exit', which: 0, exitCode: 1 });
-    await node.advance(MINUTE);
+    await node.advance(30 * SECOND);
   },
 });
 
 const exitOfAll: Phase = {
   name: 'all containers exit and are restarted',
   facts: factPerObject,
-  isSequential: true,
+  mayGrowByStatuses: true,
   act: async (node) => {
     for (const { id } of node.host.running()) node.host.runtime.exitContainer(id, 1);
     await node.advance(MINUTE);
@@ -110,12 +111,12 @@ const probesFail: Phase = {
   act: (node) => node.advance(30 * SECOND),
 };
 
-const idle: Phase = { name: 'two minutes pass', facts: factPerObject, act: (node) => node.advance(2 * MINUTE) };
+const idle: Phase = { name: 'a minute passes', facts: factPerObject, act: (node) => node.advance(MINUTE) };
 
 const failedPulls: Phase = {
-  name: 'ten minutes of failed pulls pass',
+  name: 'five minutes of failed pulls pass',
   facts: factPerObject,
-  act: (node) => node.advance(10 * MINUTE),
+  act: (node) => node.advance(5 * MINUTE),
 };
 
 const agentRestarts: Phase = {
@@ -133,7 +134,7 @@ const deletion: Phase = {
   facts: factPerObject,
   act: async (node) => {
     for (const pod of podNames(node)) node.perform({ kind: 'deletePod', pod });
-    await node.advance(2 * MINUTE);
+    await node.advance(MINUTE);
   },
 };
 
@@ -149,8 +150,8 @@ const volumes = (count: number) => numbered(count, (index) => ({ name: `v${index
  */
 const lifePhases = (podsOf: (size: number) => readonly Manifest[]): readonly Phase[] => [
   creation(podsOf, true),
-  probesFail,
-  exitOfOne(factPerObject),
+  { ...probesFail, mayGrowByStatuses: true },
+  { ...exitOfOne(factPerObject), mayGrowByStatuses: true },
   exitOfAll,
   idle,
   agentRestarts,
@@ -190,7 +191,7 @@ export async function idleNode(): Promise<Simulation> {
 export const crowds: readonly Crowd[] = [
   {
     name: 'pods',
-    size: 12,
+    size: 6,
     phases: [
       creation((size) =>
         numbered(size, (index) => manifest(`pod-${index}`, { containers: [container('a'), container('b')] })),
@@ -203,7 +204,7 @@ export const crowds: readonly Crowd[] = [
   },
   {
     name: 'pods with probes',
-    size: 10,
+    size: 5,
     phases: [
       creation((size) =>
         numbered(size, (index) => manifest(`pod-${index}`, { containers: [probedContainer('main')] })),
@@ -215,7 +216,7 @@ export const crowds: readonly Crowd[] = [
   },
   {
     name: 'containers and volumes of a pod',
-    size: 40,
+    size: 25,
     phases: lifePhases((size) => [
       manifest('large', {
         volumes: volumes(size),
@@ -227,7 +228,7 @@ export const crowds: readonly Crowd[] = [
   },
   {
     name: 'volumes of a pod',
-    size: 100,
+    size: 40,
     phases: lifePhases((size) => [
       manifest('large', {
         volumes: volumes(size),
@@ -241,7 +242,7 @@ export const crowds: readonly Crowd[] = [
   },
   {
     name: 'variables of a container',
-    size: 500,
+    size: 200,
     phases: lifePhases((size) => [
       manifest('large', {
         containers: [
@@ -252,7 +253,7 @@ export const crowds: readonly Crowd[] = [
   },
   {
     name: 'Services',
-    size: 100,
+    size: 40,
     phases: [
       {
         name: 'they are created',
@@ -278,7 +279,7 @@ export const crowds: readonly Crowd[] = [
   },
   {
     name: 'waiting containers of a pod',
-    size: 50,
+    size: 21,
     phases: [
       creation((size) => [
         manifest('large', { containers: numbered(size, (index) => container(`c${index}`, { image: MISSING_IMAGE })) }),
@@ -288,7 +289,7 @@ export const crowds: readonly Crowd[] = [
   },
   {
     name: 'slot requests',
-    size: 250,
+    size: 150,
     phases: [
       slotRequests('each pod requests a slot', (index) => ({ origin: `pod-${index}` })),
       slotRequests('a pod requests all slots', (index) => ({
@@ -301,7 +302,7 @@ export const crowds: readonly Crowd[] = [
   },
   {
     name: 'events',
-    size: 12,
+    size: 5,
     phases: [
       creation((size) =>
         numbered(size, (index) =>

@@ -19,8 +19,8 @@ interface Limits {
 }
 
 const LIMITS: Limits = { all: 1.25, function: 3 };
-/** The limits of a phase that takes longer at the larger size. */
-const SEQUENTIAL_LIMITS: Limits = { all: 1.75, function: 3.5 };
+/** The limits of a phase whose work may grow because of the statuses of a large pod. */
+const STATUS_LIMITS: Limits = { all: 1.75, function: 3.5 };
 /** Share of the work below which the growth of a single function is ignored. */
 const MIN_SHARE = 0.01;
 /** Maximum number of functions that a message names. */
@@ -79,9 +79,9 @@ function workPerFact(work: Work, idleWork: Work, facts: number): Work {
  * Describes the growth of the work per fact between two sizes, with the functions that have grown most. Returns
  * undefined if it is within the limits.
  */
-export function excessOf(phase: Pick<Phase, 'isSequential'>, small: Work, large: Work): string | undefined {
+export function excessOf(phase: Pick<Phase, 'mayGrowByStatuses'>, small: Work, large: Work): string | undefined {
   const [before, after] = [totalOf(small), totalOf(large)];
-  const limits = phase.isSequential ? SEQUENTIAL_LIMITS : LIMITS;
+  const limits = phase.mayGrowByStatuses ? STATUS_LIMITS : LIMITS;
   const functions = functionGrowth(small, large);
   const loops = functions.filter(
     (each) =>

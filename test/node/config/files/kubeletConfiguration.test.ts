@@ -140,6 +140,22 @@ describe('a valid configuration', () => {
     expect(mistakes('clusterDNS: [~]')).toThrow('clusterDNS[0]: expected an IP address, got ""');
   });
 
+  test('reads a missing number or map of a list item as the zero value of its type, like a kubelet', () => {
+    const text = [
+      'reservedMemory: [{limits: {memory: 1Gi}}, {numaNode: 1}]',
+      'shutdownGracePeriodByPodPriority: [{shutdownGracePeriodSeconds: 10}, {priority: 1000}]',
+      'logging: {vmodule: [{filePattern: gopher}]}',
+    ].join('\n');
+    expect(parseConfigFile('/k', head + text).config).toMatchObject({
+      reservedMemory: [{ numaNode: 0 }, { numaNode: 1, limits: {} }],
+      shutdownGracePeriodByPodPriority: [
+        { priority: 0, shutdownGracePeriodSeconds: 10 },
+        { priority: 1_000, shutdownGracePeriodSeconds: 0 },
+      ],
+      logging: { vmodule: [{ filePattern: 'gopher', verbosity: 0 }] },
+    });
+  });
+
   test('reports an integer that a number cannot represent', () => {
     const mistakes = (text: string) => () => parseConfigFile('/k', head + text);
     expect(mistakes('clusterDomain: 9223372036854775809')).toThrow('got 9223372036854775809');

@@ -7,8 +7,8 @@ import { runProcess } from './runProcess.ts';
 const workOf = (counts: Readonly<Record<string, number>>): Work =>
   new Map(Object.entries(counts).map(([id, count]) => [id, { id, name: id, location: `${id}.ts:1 ${id}`, count }]));
 
-const excess = (small: Parameters<typeof workOf>[0], large: Parameters<typeof workOf>[0], isSequential = false) =>
-  excessOf({ isSequential }, workOf(small), workOf(large));
+const excess = (small: Parameters<typeof workOf>[0], large: Parameters<typeof workOf>[0], mayGrowByStatuses = false) =>
+  excessOf({ mayGrowByStatuses }, workOf(small), workOf(large));
 
 const LIMIT_MS = 300_000;
 let excessByCrowd: unknown;
@@ -28,7 +28,7 @@ test('no work is measured if the containers of a crowd do not start', async () =
   node.kill();
 });
 
-test('the work per fact may grow by a quarter, and by three quarters if the facts take longer', () => {
+test('the work per fact may grow by a quarter, and by three quarters because of statuses', () => {
   expect(excess({ a: 1_000, b: 1_000 }, { a: 1_200, b: 1_300 })).toBeUndefined();
   expect(excess({ a: 1_000, b: 1_000 }, { a: 1_200, b: 1_301 })).toBeDefined();
   expect(excess({ a: 1_000, b: 1_000 }, { a: 2_000, b: 1_500 }, true)).toBeUndefined();
