@@ -21,8 +21,9 @@ const codeFlushFlags = ['--flush-baseline-code', '--bytecode-old-age=2', '--no-f
 
 /**
  * V8 flag that prevents the young generation from growing. A daemon sets it only after startup, because startup is 10%
- * faster with a growing young generation, and clears it during bursts (node/start/observation/releaseWhenQuiet.ts).
- * Without this flag and `optimizationFlags`, 50 pods would use a third more memory.
+ * faster with a growing young generation, and raises the factor during bursts
+ * (node/start/observation/releaseWhenQuiet.ts). Without this flag and `optimizationFlags`, 50 pods would use a third
+ * more memory.
  */
 const heapGrowthFlag = '--semi-space-growth-factor=1';
 

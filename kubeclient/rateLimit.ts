@@ -40,7 +40,7 @@ export class RateLimit {
     return false;
   }
 
-  /** Returns the token of a request that will not be sent. */
+  /** Releases the token of a request that will not be sent, so that another request can take it. */
   releaseToken(): void {
     this.#tokens += 1;
   }

@@ -106,7 +106,7 @@ export class ClaimManager {
   }
 
   /**
-   * Writes the checkpoint of device health, after any write in progress. A failure is reported but does not reject,
+   * Writes the checkpoint of device health, after any write in progress. A failure is reported and otherwise ignored,
    * because drivers report the health again.
    */
   #saveHealth(): void {

@@ -277,9 +277,9 @@ export class ImageCollector {
   }
 
   /**
-   * Updates the images that the containers mount. A container of this agent has them in an annotation. For a new
-   * container without the annotation, i.e. one that another agent created, reads the status. This call would otherwise
-   * be needed for every container at every start.
+   * Updates the images that the containers mount. A container of this agent lists its images in an annotation. For a
+   * new container without the annotation, i.e. one that another agent created, requests the status from the runtime.
+   * Without the annotation, this call would be needed for every container at every start of the agent.
    */
   async #readMounts(containers: readonly Container[], options: CallOptions): Promise<void> {
     const { cri } = this.#dependencies;

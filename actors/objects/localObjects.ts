@@ -35,8 +35,9 @@ interface LocalObjectDependencies {
 type SourceLocations = ReadonlyMap<string, string>;
 
 /**
- * Creates the provider of the ConfigMaps and Secrets that the manifests of each source define. If `directory` (on a
- * tmpfs) is defined, the objects in use are cached below it across agent restarts.
+ * Creates the provider of the ConfigMaps and Secrets that the manifests of each source define. If `directory` is
+ * defined, the objects in use are cached across agent restarts, in a tmpfs directory per source whose path is
+ * `directory`, a hyphen and the name of the source.
  */
 export function createLocalObjects(
   sources: SourceLocations,

@@ -26,8 +26,8 @@ export const connectPlugin = (socketPath: string): PacedClient => ({
 });
 
 /**
- * Connects now and reconnects after each loss of the connection. Calls `onChange` whenever the client becomes connected
- * or disconnected. Returns a function that stops these calls.
+ * Connects now and reconnects after each loss of the connection. Calls `onChange` immediately and after each change of
+ * the channel's state, possibly with the same value as before. Returns a function that stops these calls.
  */
 export function followConnection({ client }: PacedClient, onChange: (isConnected: boolean) => void): () => void {
   const channel = client.getChannel();

@@ -35,7 +35,10 @@ export interface Ownership {
   observe(pods: readonly ObservedPod[]): readonly ObservedPod[];
   /** Returns the mark of a foreign agent on a sandbox, or undefined if the mark is this agent's or missing. */
   foreignMark(mark: string | undefined): string | undefined;
-  /** Whether no other agent is known to have a sandbox in the cgroup with the pod's UID. */
+  /**
+   * Whether this agent alone is responsible for the cgroup with the pod's UID: either no other agent is known to have a
+   * sandbox of the pod, or this agent has taken over the pod.
+   */
   hasCgroupAlone(uid: string): boolean;
   /**
    * Marks the pod's directory before any other file of the pod is created. An unmarked directory is adopted if the

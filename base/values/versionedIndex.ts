@@ -2,7 +2,7 @@
  * Stores an index of an immutable object separately from the object. For example, the context of an actor must be plain
  * data, so the index of a map in it is stored here. When the object is replaced by a changed version, `advance` updates
  * the index in place and assigns it to the new version, so only the changed entries cost work. The index of an earlier
- * version, which only tests inspect, is rebuilt on demand.  An index that depends on a second object, the `basis`, is
+ * version, which only tests inspect, is rebuilt on demand. An index that depends on a second object, the `basis`, is
  * also rebuilt if the basis is a different one.
  */
 export class VersionedIndex<Version extends object, Index extends object, Basis = void> {

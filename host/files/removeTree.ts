@@ -22,8 +22,8 @@ const REMOVE_TIMEOUT_MS = 15 * 60_000;
 const MAX_MESSAGE_LENGTH = 500;
 
 /**
- * Deletes a tree. Succeeds if it does not exist. Fails with `FailedUnmount` if something cannot be deleted. If the tree
- * contains a mount point, fails without deleting anything. Does not enter other file systems.
+ * Deletes a tree. Succeeds if it does not exist. Fails with `FailedUnmount` if something cannot be deleted or if the
+ * tree contains a mount point. In the latter case, nothing is deleted. Does not enter other file systems.
  */
 export async function removeTree(directory: string, signal: AbortSignal): Promise<void> {
   const mounts = await listMountsUnder(directory, signal);

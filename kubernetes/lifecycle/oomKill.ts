@@ -1,4 +1,4 @@
-/** Defines OOM kills, i.e. processes that the kernel's OOM killer has killed. */
+/** Defines OOM kills, i.e. kills of processes by the kernel's OOM killer. */
 
 /** An OOM kill, as reported in the kernel log or counted in a cgroup. */
 export interface OomKill {

@@ -39,8 +39,8 @@ export function mustNotReport(
 
 /**
  * Whether the view contains less information than has already been reported. This applies until the pod's containers
- * are known, and to terminating pods that no source has listed. Like the kubelet, the node does not report the status
- * of such pods, even if a source lists the pod again after its termination.
+ * are known, and to terminating pods that no source has listed or whose terminal status has already been reported. Like
+ * the kubelet, the node does not report the status of such pods, even if a source lists a terminated pod again.
  */
 const isIncomplete = ({ isUnsettled, termination }: PodView): boolean =>
   isUnsettled === true || termination?.isUnreported === true;

@@ -75,8 +75,8 @@ export interface ContainerContext
   /** Attempt number of the current container, or of the next one if none exists. It is also the restart count. */
   readonly attempt: number;
   /**
-   * Whether `attempt` was already reported, either because an attempt to start it was refused while the sandbox was
-   * going away, or because an earlier agent reported it.
+   * Whether `attempt` was already reported, either with a start that was refused because the sandbox was going away, or
+   * by an earlier agent.
    */
   readonly isAttemptReported?: boolean | undefined;
   /**

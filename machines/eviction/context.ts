@@ -180,9 +180,9 @@ export const startedReclaim = ({ acting: [threshold], measuredAt: at }: Eviction
   threshold && { signal: threshold.signal, at, containerCount: 0, imageCount: 0, imageBytes: 0 };
 
 /**
- * Whether enough space was reclaimed so that the threshold that took effect is no longer met. A kubelet evicts a pod
- * nevertheless if the threshold of any other signal is met (`reclaimNodeLevelResources` in
- * `pkg/kubelet/eviction/eviction_manager.go`).
+ * Whether enough space was reclaimed to resolve the threshold that took effect, i.e. its minimum reclaim is available
+ * beyond the threshold. A kubelet evicts a pod nevertheless if the threshold of any other signal is met
+ * (`reclaimNodeLevelResources` in `pkg/kubelet/eviction/eviction_manager.go`).
  */
 export function isRelieved({ acting: [threshold] }: EvictionContext, { observations }: Measurement): boolean {
   return threshold !== undefined && thresholdsMet([threshold], observations, { withMinReclaim: true }).length === 0;

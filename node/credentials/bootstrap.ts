@@ -20,8 +20,8 @@ interface BootstrapPaths {
 }
 
 /**
- * If the node's kubeconfig has no valid certificate, writes a new one and returns the bootstrap kubeconfig
- * (`LoadClientConfig` of the kubelet). Otherwise does not read the bootstrap kubeconfig at all.
+ * If the node's kubeconfig is missing or has no valid certificate, writes a new kubeconfig and returns the bootstrap
+ * kubeconfig (`LoadClientConfig` of the kubelet). Otherwise does not read the bootstrap kubeconfig at all.
  */
 export async function writeBootstrappedKubeconfig(
   bootstrapPaths: BootstrapPaths,

@@ -10,7 +10,10 @@ export interface ChartsOptions {
   readonly name?: string;
   /** Directory to which one page per machine is written. If undefined, the charts are printed. */
   readonly output?: string;
-  /** Whether to open the page of all charts in a browser instead of printing or writing the charts. */
+  /**
+   * Whether to open the page of all charts in a browser instead of printing the charts. Cannot be combined with
+   * `output`.
+   */
   readonly open?: boolean;
   /** Output format. Defaults to `mermaid`. */
   readonly format?: 'mermaid' | 'json';

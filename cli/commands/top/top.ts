@@ -29,7 +29,9 @@ const PRINT_INTERVAL_MS = 5_000;
 /** Width of the output to a file or pipe, in columns. */
 const PLAIN_WIDTH = 100;
 
-/** Until the user quits, shows the actors that match the filter. Without a terminal, prints them once. */
+/**
+ * Shows the actors that match the filter, and updates them until the user quits. Without a terminal, prints them once.
+ */
 export async function top(words: readonly string[], options: TopOptions, terminal: TopTerminal): Promise<void> {
   const { output, input } = terminal;
   const { namespace } = options;
@@ -91,7 +93,8 @@ async function showUntilQuit(
     view.close();
     signals.close();
   }
-  // After any other signal, exit with the code that a shell would report for it.
+  // Ctrl-C is a normal way to quit. After SIGTERM or SIGHUP, exit with the code that a shell would report for the
+  // signal.
   const reason: unknown = signals.stopSignal.reason;
   if (reason === 'SIGTERM' || reason === 'SIGHUP') process.exitCode = 128 + constants.signals[reason];
 }

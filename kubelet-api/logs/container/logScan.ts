@@ -172,7 +172,7 @@ function copyBytes(bytes: Buffer): Buffer {
 /** Size of a block plus the longest incomplete CRI line that can precede it. */
 const JOIN_BUFFER_BYTES = 36 * 1_024;
 /**
- * Shared buffer for joining a block with the incomplete line before it. No reference to it remains after `joinBytes`
+ * Shared buffer for joining a block with the incomplete line before it. No reference to it remains after `convertBlock`
  * has returned.
  */
 const joinBuffer = Buffer.allocUnsafeSlow(JOIN_BUFFER_BYTES);

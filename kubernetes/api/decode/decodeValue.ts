@@ -1,6 +1,6 @@
 /**
  * Decodes JSON values as Go does. This is the only decoder of Kubernetes objects: `readObject.ts` uses it for manifests
- * and API responses, and `testing/apiserver` uses it for request bodies.  If an object repeats a key, the JSON parser
+ * and API responses, and `testing/apiserver` uses it for request bodies. If an object repeats a key, the JSON parser
  * returns the last value. Go instead decodes the values into the same struct one after the other, which gives a
  * different result if they are objects or null.
  */

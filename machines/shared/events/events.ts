@@ -70,9 +70,9 @@ export type AdmissionEvent =
       isAdopted: boolean;
       /** Whether a container of the pod is running. */
       isRunning?: boolean;
-      /** Whether the request changes the resources of the pod, which must pass the checks of a new pod. */
-      isResize?: boolean;
       /** Whether the request changes the resources of the pod. Such a request must pass the checks of a new pod. */
+      isResize?: boolean;
+      /** The resources whose requests the update changes for at least one container. */
       changedRequests?: readonly ResizableResource[];
       /** Whether none of the pod's containers will run again, in which case its resources are about to be released. */
       isFinished?: boolean;

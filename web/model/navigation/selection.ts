@@ -144,9 +144,9 @@ class ShownActors {
 const locationKey = ({ steps, uid = '' }: PageLocation): string => JSON.stringify([steps, uid]);
 
 /**
- * Updates the selected actor and its last known state whenever the location changes. Returns a function that stops
- * this. The actor at a location remains selected even if it no longer exists or a different actor takes its name. A
- * location without steps selects the actor at `worstPath`, but only once.
+ * Updates the selected actor and its last known state whenever the location or the displayed actors change. Returns a
+ * function that stops this. The actor at a location remains selected even if it no longer exists or a different actor
+ * takes its name. A location without steps selects the actor at `worstPath`, but only once.
  */
 export function followSelection(page: Page, worstPath: (world: World) => string | undefined): () => void {
   const shownActors = new ShownActors();

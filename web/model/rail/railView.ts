@@ -57,8 +57,8 @@ export function railView(rail: Rail, to: number, window: { readonly from: number
 }
 
 /**
- * Returns a height that is proportional to the square root of the count, so that small counts remain visible and large
- * counts remain distinguishable.
+ * Returns a height that grows linearly with the square root of the count, from a minimum height, so that small counts
+ * remain visible and large counts remain distinguishable.
  */
 const barHeight = (count: number, maxCount: number): number =>
   MIN_BAR_HEIGHT + (1 - MIN_BAR_HEIGHT) * Math.sqrt(count / maxCount);

@@ -140,7 +140,7 @@ class TopView {
     return this.#frame.rows[selectedIndex(this.#frame, this.#controls)];
   }
 
-  /** If the detail of the selected actor is shown, fetches it, with at most one request at a time. */
+  /** Fetches the detail of the selected actor if the detail is shown. Sends at most one request at a time. */
   #fetchDetail(): void {
     const row = this.selectedRow();
     if (!this.#controls.showsDetail || this.#isFetching || row === undefined || this.#snapshot.lostConnection) return;

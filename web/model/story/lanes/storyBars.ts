@@ -14,7 +14,7 @@ export interface Bar {
 }
 
 interface BarOptions {
-  /** Start of the visible range. If several bars of an actor end before this time, only the last one is returned. */
+  /** Start of the visible range. A bar that ends before this time is returned only if its actor has no later bar. */
   readonly from?: number | undefined;
   /** End of the visible range. */
   readonly now: number;
