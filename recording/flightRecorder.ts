@@ -246,13 +246,13 @@ class Recorder implements FlightRecorder {
     try {
       if (this.#pendingAppend !== undefined) throw new Error(`${this.#options.directory}: a write has not ended yet`);
       const startedAt = this.#options.clock.monotonic();
-      const inNew = this.#needsKeyframe || this.#ringFiles.isFull;
-      const { pending, header } = this.#takePending(inNew);
+      const isNewFile = this.#needsKeyframe || this.#ringFiles.isFull;
+      const { pending, header } = this.#takePending(isNewFile);
       remainingTexts = pending ? [pending] : [];
       const headerText = header && (await header);
       if (headerText) remainingTexts = [...remainingTexts, headerText];
       for (const text of remainingTexts) {
-        this.#pendingAppend = this.#appendMember(text, inNew).finally(() => {
+        this.#pendingAppend = this.#appendMember(text, isNewFile).finally(() => {
           this.#pendingAppend = undefined;
         });
         await this.#withTimeout(WRITE_TIMEOUT_MS, this.#pendingAppend);
@@ -269,28 +269,28 @@ class Recorder implements FlightRecorder {
     }
   }
 
-  async #appendMember(text: PendingText, inNew: boolean): Promise<void> {
+  async #appendMember(text: PendingText, isNewFile: boolean): Promise<void> {
     const member = await encodeMember(text, this.#options.deflate);
-    await this.#ringFiles.append(member, { inNew: inNew && text.startKind !== 'no' });
+    await this.#ringFiles.append(member, { isNewFile: isNewFile && text.startKind !== 'no' });
     this.#writtenMemberCount += 1;
     this.#writtenTotals.bytes += member.length;
   }
 
   /**
-   * Removes and returns the pending lines. Also starts a keyframe if the lines go to a new file (`inNew`) or the
+   * Removes and returns the pending lines. Also starts a keyframe if the lines go to a new file (`isNewFile`) or the
    * last keyframe is old enough.
    */
-  #takePending(inNew: boolean): {
+  #takePending(isNewFile: boolean): {
     readonly pending?: PendingText | undefined;
     readonly header?: Promise<PendingText | undefined>;
   } {
     if (this.#needsKeyframe) this.#dropPending();
     const pending = this.#pendingLines.take();
     const { keyframe, since } = this.#segmentLengths;
-    const startsSegment = inNew || (this.#entries >= KEYFRAME_INTERVAL_ENTRIES && since >= keyframe);
+    const startsSegment = isNewFile || (this.#entries >= KEYFRAME_INTERVAL_ENTRIES && since >= keyframe);
     const membersBefore = this.#writtenMemberCount + (pending === undefined ? 0 : 1);
     if (!startsSegment || this.#agent === undefined) return { pending };
-    return { pending, header: this.#createKeyframe(this.#agent, inNew ? 'anew' : 'again', membersBefore) };
+    return { pending, header: this.#createKeyframe(this.#agent, isNewFile ? 'anew' : 'again', membersBefore) };
   }
 
   /**

@@ -52,14 +52,15 @@ export class FileRing {
   }
 
   /**
-   * Appends to the current file, or to a new file if `inNew` is set. After a failure, the state of the directory is
+   * Appends to the current file, or to a new file if `isNewFile` is set. After a failure, the state of the directory is
    * unknown, so the next call reads the directory and starts a new file.
    */
-  async append(bytes: Uint8Array, { inNew }: { readonly inNew: boolean }): Promise<void> {
+  async append(bytes: Uint8Array, { isNewFile }: { readonly isNewFile: boolean }): Promise<void> {
     try {
       this.#ringFiles ??= await this.#listFiles();
       await this.#deleteOldest(this.#ringFiles, bytes.length);
-      if (inNew || this.#currentFile === undefined) this.#currentFile = await this.#createFile(bytes, this.#ringFiles);
+      if (isNewFile || this.#currentFile === undefined)
+        this.#currentFile = await this.#createFile(bytes, this.#ringFiles);
       else await this.#writeBytes(this.#currentFile, bytes, APPEND_FLAGS);
     } catch (error) {
       [this.#ringFiles, this.#currentFile] = [undefined, undefined];

@@ -102,7 +102,7 @@ export class PodCgroups implements Cgroups {
         this.#trackOperation(pod.metadata.uid, this.#createPodCgroup(pod)),
       );
       await settleAll([updateLimits, ...retriedPods]);
-      await this.#restoreLevels();
+      await this.#restoreSharedLimits();
     }).catch((cause) => {
       throw new NodeFailure('FailedNodeAllocatableEnforcement', describeNotEnforced(parentCgroup, messageOf(cause)), {
         cause,
@@ -305,7 +305,7 @@ export class PodCgroups implements Cgroups {
    * Restores the limits of the pods' parent cgroup and the QoS class cgroups if other software has changed them
    * (`UpdateCgroups` in `pkg/kubelet/cm/qos_container_manager_linux.go`).
    */
-  async #restoreLevels(): Promise<void> {
+  async #restoreSharedLimits(): Promise<void> {
     const { rules } = this.#parts;
     const hasPods = this.#podSpecs.size > 0;
     if (hasPods) await this.#restoreLimits(ALL_PODS_CGROUP, allPodsMemoryProtection(this.#podSpecs.values(), rules));

@@ -248,7 +248,7 @@ export function withPreferredDevices(
   // used.
   if (resource === undefined || 'problem' in choice) return { pool, devices: reservation.devices };
   const replacements = replacedDevices(reservation.devices, choice.devices);
-  const replaceIn = (allocation: DeviceAllocation): DeviceAllocation => {
+  const replaceDevicesIn = (allocation: DeviceAllocation): DeviceAllocation => {
     if (allocation.podUid !== podUid || allocation.resource !== resourceName) return allocation;
     const ids =
       allocation.container === container
@@ -256,7 +256,7 @@ export function withPreferredDevices(
         : deviceIdsOf(allocation).map((id) => replacements.get(id) ?? id);
     return { ...allocation, devicesByNode: groupByNumaNode(resource.devices, ids) };
   };
-  return { pool: { ...pool, allocations: pool.allocations.map(replaceIn) }, devices: choice.devices };
+  return { pool: { ...pool, allocations: pool.allocations.map(replaceDevicesIn) }, devices: choice.devices };
 }
 
 /** Records the devices that were chosen for a reservation, including in the later reservations that reuse them. */

@@ -155,7 +155,7 @@ export function withoutBlock(nodes: readonly MemoryNode[], block: MemoryBlock): 
 }
 
 /** Returns the changed node, and the number of bytes by which its reserved memory grows. */
-type NodeUpdate = (
+type MemoryNodeUpdate = (
   node: MemoryNode,
   table: MemoryTable | undefined,
   remainingBytes: number,
@@ -164,7 +164,7 @@ type NodeUpdate = (
 function updateNodes(
   nodes: readonly MemoryNode[],
   { numaNodes, resource, bytes }: MemoryBlock,
-  update: NodeUpdate,
+  update: MemoryNodeUpdate,
 ): readonly MemoryNode[] {
   let remainingBytes = bytes;
   return nodes.map((each) => {

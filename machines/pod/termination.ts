@@ -76,10 +76,10 @@ export const killLimitMs = ({ graceSeconds }: Termination): number =>
  * any other pod.
  */
 export const computeKillDeadline = ({ termination }: PodContext): number | undefined =>
-  termination !== undefined && isByNode(termination) ? termination.at + killLimitMs(termination) : undefined;
+  termination !== undefined && isInitiatedByNode(termination) ? termination.at + killLimitMs(termination) : undefined;
 
 /** Whether the node itself initiated the termination. */
-const isByNode = ({ reason }: Termination): boolean =>
+const isInitiatedByNode = ({ reason }: Termination): boolean =>
   reason === 'Preempting' || reason === 'Evicted' || reason === 'Terminated';
 
 /**

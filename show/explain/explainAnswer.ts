@@ -51,7 +51,7 @@ const RULES: readonly Rule[] = [
   podFailure,
   containerProblem,
   volumeWait,
-  podWait,
+  podWaitText,
   podCompletion,
   containerWait,
   unmetReadinessGates,
@@ -71,7 +71,7 @@ export const sharedRules = {
   podFailure,
   containerProblem,
   volumeWait,
-  podWait,
+  podWaitText,
   containerWait,
 } as const satisfies Readonly<Record<string, Rule>>;
 
@@ -171,7 +171,7 @@ function terminationText(actors: PodActors): string {
 
 /** Applies if the node cannot start the pod yet because the runtime is not ready. */
 function nodeWait(input: RuleInput): Answer {
-  return input.actors.tree.tags.includes('awaitingNode') ? podWait(input) : undefined;
+  return input.actors.tree.tags.includes('awaitingNode') ? podWaitText(input) : undefined;
 }
 
 function podTermination({ actors, now }: RuleInput): Answer {
@@ -306,7 +306,7 @@ function volumeWait({ actors, now }: RuleInput): string | undefined {
   return `volume ${volume.name} is not mounted yet: waiting${forClause(volume)}${waitDetails(volume, now)}`;
 }
 
-function podWait({ actors, now }: RuleInput): string | undefined {
+function podWaitText({ actors, now }: RuleInput): string | undefined {
   const { pod, tree } = actors;
   if (tree.waitingFor === undefined || hasNetwork(pod)) return undefined;
   return `${podTitle(actors)} is waiting${forClause(tree)}${waitDetails(tree, now)}`;

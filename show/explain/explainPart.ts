@@ -44,7 +44,7 @@ export interface PartExplanation extends PodPart {
 }
 
 const { refusal, hasEnded, nodeWait, isEnding, volumeFailure, podQueue, podFailure } = sharedRules;
-const { containerProblem, volumeWait, podWait, containerWait } = sharedRules;
+const { containerProblem, volumeWait, podWaitText, containerWait } = sharedRules;
 
 /**
  * The rules that explain a container, in order of precedence. The container's own state takes precedence over the
@@ -62,7 +62,7 @@ const CONTAINER_RULES: readonly Rule[] = [
   podQueue,
   podFailure,
   volumeWait,
-  podWait,
+  podWaitText,
   containerWait,
   containerOwnWait,
 ];

@@ -97,7 +97,7 @@ export const nodeMutations: readonly Mutation[] = [
     rule: 'C25',
     breaks: 'limits of QoS classes that others have changed are not restored',
     file: 'host/cgroup/podCgroups.ts',
-    find: 'await this.#restoreLevels();',
+    find: 'await this.#restoreSharedLimits();',
     put: '',
   },
   {

@@ -248,7 +248,7 @@ export async function removeImages(names: readonly string[], options: RuntimeOpt
   await withRuntime(options, async ({ cri, imageEndpoint: endpoint }) => {
     for (const name of names) {
       const image = await findImage(cri, name);
-      const use = await describeImageUser(image, cri);
+      const use = await describeContainerUsing(image, cri);
       if (use !== undefined) throw new NodeFailure('Forbidden', `image "${name}" is in use by ${use}`);
       const removalPlan = namesToRemove(name, image);
       if (removalPlan.remainingNames.length > 0) {
@@ -269,7 +269,7 @@ export async function removeImages(names: readonly string[], options: RuntimeOpt
  * Describes a container that uses an image, or returns undefined if the image is unused. Terminated containers count,
  * because the kubelet does not remove their images either (`detectImages` in `pkg/kubelet/images/image_gc_manager.go`).
  */
-async function describeImageUser(image: Image, cri: Cri): Promise<string | undefined> {
+async function describeContainerUsing(image: Image, cri: Cri): Promise<string | undefined> {
   const { sandboxImage } = await runtimeConfig(cri, { signal });
   const sandbox =
     sandboxImage && (await cri.imageStatus({ image: imageSpec(sandboxImage), verbose: false }, { signal }));

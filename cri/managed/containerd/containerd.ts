@@ -81,7 +81,7 @@ export async function startManagedContainerd(options: ManagedContainerdOptions):
   await prepareDirectories(layout);
   const previousState = await readStateBeforeStart(layout);
   const stateBefore = { ...previousState, hasPods: previousState.hasPods || isRestart };
-  const connect = () => connectCri({ runtimeEndpoint: layoutEndpoint(layout), requestTimeoutMs: 5000 });
+  const connect = () => connectCri({ runtimeEndpoint: socketEndpoint(layout), requestTimeoutMs: 5000 });
   const revert = () => revertStart({ layout, stateBefore, connect, pause });
   try {
     const startedContainerd = await startInLayout(layout, { ...options, connect });
@@ -151,7 +151,7 @@ function controlContainerd(
   { connect, pause }: { readonly connect: () => Cri; readonly pause: Pause },
 ): Omit<ManagedContainerd, 'undo' | 'podCidr' | 'restoreMasquerade'> {
   return {
-    endpoint: layoutEndpoint(layout),
+    endpoint: socketEndpoint(layout),
     pid: containerd.pid,
     wasRunning,
     cgroupParent: layout.cgroupParent,
@@ -164,9 +164,9 @@ function controlContainerd(
 }
 
 /** Returns the endpoint of the private containerd that uses this directory. */
-export const containerdEndpoint = (directory: string): string => layoutEndpoint(layoutOf(directory));
+export const containerdEndpoint = (directory: string): string => socketEndpoint(layoutOf(directory));
 
-const layoutEndpoint = ({ socket }: Layout): string => `unix://${socket}`;
+const socketEndpoint = ({ socket }: Layout): string => `unix://${socket}`;
 
 /**
  * Returns descriptions of everything on the host that belongs to a private containerd. The list is empty after an
@@ -201,7 +201,7 @@ export async function describeContainerdTraces(directory: string): Promise<strin
 export async function removeContainerd(directory: string, pause: Pause): Promise<void> {
   const layout = layoutOf(directory);
   await refuseForeignDirectory(layout);
-  const connect = () => connectCri({ runtimeEndpoint: layoutEndpoint(layout), requestTimeoutMs: 5000 });
+  const connect = () => connectCri({ runtimeEndpoint: socketEndpoint(layout), requestTimeoutMs: 5000 });
   await tearDown({ layout, connect, signal: new AbortController().signal, pause });
 }
 
