@@ -159,7 +159,7 @@ export class ClaimManager {
         signal,
       ),
     ]);
-    this.#reportClaims = () => {};
+    if (this.#reportClaims === report) this.#reportClaims = () => {};
   };
 
   #withHealth(claim: ClaimState): ClaimState {

@@ -13,7 +13,7 @@ export class VersionedIndex<Version extends object, Index extends object, Basis 
     this.#build = build;
   }
 
-  /** Returns the index of a version. The caller must not modify it. */
+  /** Returns the index of a version. The caller must not modify it, nor use it after the next `advance`. */
   of(version: Version, basis: Basis): Index {
     const entry = this.#entries.get(version);
     if (entry !== undefined && entry.basis === basis) return entry.index;

@@ -34,7 +34,7 @@ const FIRST_ERROR = 400;
 export class ApiServer {
   /** The faults to inject. They do not apply to `request` and `watch`. */
   readonly faults: Faults;
-  /** How certificate signing requests are decided and signed. Can be changed at any time. */
+  /** The policy by which certificate signing requests are decided and signed. Can be changed at any time. */
   readonly signing: SigningPolicy = defaultPolicy();
   /** Users by bearer token, in addition to service accounts. Can be changed at any time. */
   readonly tokens = new Map<string, User>();

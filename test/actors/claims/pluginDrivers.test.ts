@@ -282,6 +282,19 @@ describe('C50: a DRA driver', () => {
     await until('the registration', () => registered.length === 1);
   });
 
+  test('is registered again, with the health of its devices, if it is followed again at once', async () => {
+    await connected({ health: [{ device: 'a', healthStatus: 1 }] });
+    await until('the report', () => health[GPU] !== undefined);
+    controller.abort();
+    controller = new AbortController();
+    [registered, health] = [[], {}];
+    const stopped = following;
+    following = drivers.follow({ ...listener }, controller.signal);
+    await stopped;
+    await until('the connection', isConnected);
+    await until('the next report', () => Array.isArray(health[GPU]));
+  });
+
   test('receives no request for the health of its devices if nothing follows their health', async () => {
     delete listener.health;
     const openStream = jest.spyOn(Client.prototype, 'makeServerStreamRequest');

@@ -95,6 +95,8 @@ test('registers a plugin again after the handling of its type has been stopped a
   expect(scanCount).toBe(scansBefore);
   release();
   await eventually('the second notification', () => plugin.notifications.at(1));
+  // The first call ends although the plugins are followed again.
+  await following[1];
   expect(calls).toEqual(['registered example.com/gpu', 'deregistered example.com/gpu', 'registered example.com/gpu']);
 });
 

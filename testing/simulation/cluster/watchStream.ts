@@ -2,7 +2,7 @@
 
 export class WatchStream {
   readonly #lines: string[] = [];
-  /** How the watch ended. Undefined while it is open. */
+  /** The end of the watch, or the error that ended it. Undefined while the watch is open. */
   #outcome: 'end' | Error | undefined;
   #isSilent = false;
   #wake = () => {};

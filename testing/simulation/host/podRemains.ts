@@ -1,4 +1,4 @@
-/** What remains of the agent's pods on the host. */
+/** Finds remains of the agent's pods on the host. */
 import { join } from 'node:path';
 import type { MemoryDisk } from '../../../host/simulated/memoryDisk.ts';
 import type { MemoryFiles } from '../../../host/simulated/memoryFiles.ts';

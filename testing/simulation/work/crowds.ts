@@ -29,8 +29,7 @@ export interface Phase {
   readonly lastsMs?: number;
   /**
    * Whether the work per fact may grow because of the statuses of a large pod, each of which contains all of its
-   * containers. More statuses are sent if the phase takes longer with more objects. Besides, a change of a small pod may
-   * lead to a status of its own, whereas the changes of a larger pod share their statuses.
+   * containers. More statuses are sent if the phase takes longer with more objects.
    */
   readonly mayGrowByStatuses?: boolean;
   readonly act: (node: Simulation, size: number) => Promise<void>;
@@ -150,8 +149,8 @@ const volumes = (count: number) => numbered(count, (index) => ({ name: `v${index
  */
 const lifePhases = (podsOf: (size: number) => readonly Manifest[]): readonly Phase[] => [
   creation(podsOf, true),
-  { ...probesFail, mayGrowByStatuses: true },
-  { ...exitOfOne(factPerObject), mayGrowByStatuses: true },
+  probesFail,
+  exitOfOne(factPerObject),
   exitOfAll,
   idle,
   agentRestarts,
@@ -216,7 +215,7 @@ export const crowds: readonly Crowd[] = [
   },
   {
     name: 'containers and volumes of a pod',
-    size: 25,
+    size: 40,
     phases: lifePhases((size) => [
       manifest('large', {
         volumes: volumes(size),
@@ -228,7 +227,7 @@ export const crowds: readonly Crowd[] = [
   },
   {
     name: 'volumes of a pod',
-    size: 40,
+    size: 100,
     phases: lifePhases((size) => [
       manifest('large', {
         volumes: volumes(size),
@@ -242,7 +241,7 @@ export const crowds: readonly Crowd[] = [
   },
   {
     name: 'variables of a container',
-    size: 200,
+    size: 500,
     phases: lifePhases((size) => [
       manifest('large', {
         containers: [

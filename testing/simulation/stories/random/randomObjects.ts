@@ -11,7 +11,7 @@ import type { ClusterAction, TimedAction } from '../story.ts';
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
-/** There are few names per kind, so that several pods use the same object. */
+/** Names of the objects. There are few per kind, so that several pods use the same object. */
 const NAMES: Readonly<Record<ObjectKind, readonly string[]>> = {
   ConfigMap: ['config-0', 'config-1'],
   Secret: ['secret-0', 'secret-1'],
