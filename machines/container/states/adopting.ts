@@ -54,10 +54,12 @@ function lostRunFields(context: ContainerContext, restartsFromLogs = 0): Partial
   };
 }
 
-interface LostRun {
+// A type alias rather than an interface, because generated declaration files can inline an alias but can refer to an
+// interface only by name.
+type LostRun = {
   /** Number of restarts according to the log files. Undefined if it is unknown. */
   readonly restartsFromLogs: number | undefined;
-}
+};
 
 const assignLostRun = assign<ContainerContext, ContainerEvent, LostRun, ContainerEvent, never>;
 

@@ -177,7 +177,7 @@ test.each(machines.map((machine) => [machine.id, machine] as const))(
 test('the usual path of a container is shown with other states folded, and its back-off has room for its wait', () => {
   const run = drawings.get('container.run');
   const labels = run?.states.filter(({ state }) => state.startsWith('launching')).map(({ label }) => label);
-  expect(labels).toEqual(['launching', 'readyToCreate', 'queued', 'creating', 'starting', '8 more']);
+  expect(labels).toEqual(['launching', 'readyToCreate', 'devicesReady', 'queued', 'creating', 'starting', '8 more']);
   expect(run?.states.find(({ state }) => state === 'launching.*')?.foldedStates?.map(({ label }) => label)).toContain(
     'awaitingRetry',
   );
