@@ -36,7 +36,8 @@ const runtimeProjects = TEST_RUNTIMES.map(({ name, programs }, index) => ({
 }));
 
 export default {
-  // Guards against a hanging test, not against a slow machine. Jest ignores this setting in a project's configuration.
+  // Guards against a hanging test, not against a slow machine. Set here, because Jest ignores this setting in a
+  // project's configuration.
   testTimeout: 60_000,
   // Use more workers than a small machine has cores, because tests against a real containerd spend three quarters of
   // their time waiting.
@@ -50,7 +51,8 @@ export default {
       ...projectConfig,
       displayName: 'unit',
       testMatch: ['<rootDir>/test/**/*.test.ts'],
-      // The tests of test/vm are run only by `npm run vm`, with test/vm/jest.config.mjs.
+      // Exclude the tests of test/e2e, which run in the projects below, and those of test/vm, which run only with
+      // `npm run vm` and test/vm/jest.config.mjs.
       testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/(vm|e2e)/'],
     },
     ...runtimeProjects,

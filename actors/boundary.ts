@@ -117,7 +117,7 @@ export function createBoundary({ ports, feeds }: NodeEnvironment, options: Bound
     recordInput?.({ at, actor: actor(), kind, source, value: redact(value) });
     pendingCount += 1;
     queueMicrotask(() => {
-      // All earlier inputs have taken effect by now, so this input takes effect next.
+      // All earlier inputs have taken effect by now. This input takes effect next, so its results must carry its time.
       currentTime = at;
       queueMicrotask(onSettled);
     });

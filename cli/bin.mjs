@@ -7,8 +7,8 @@ import { setFlagsFromString } from 'node:v8';
 const root = dirname(import.meta.dirname);
 
 /**
- * V8 flags with which only hot functions are compiled to machine code, because a node agent is mostly idle. TurboFan is
- * disabled, because it costs 5 MiB as soon as it compiles a single function, and Maglev suffices.
+ * V8 flags with which V8 compiles only hot functions to machine code, because a node agent is mostly idle. TurboFan is
+ * disabled, because Maglev suffices and TurboFan costs 5 MiB as soon as it compiles a single function.
  */
 const optimizationFlags = ['--invocation-count-for-maglev=12000', '--no-turbofan'];
 
@@ -21,7 +21,7 @@ const codeFlushFlags = ['--flush-baseline-code', '--bytecode-old-age=2', '--no-f
 
 /**
  * V8 flag that prevents the young generation from growing. A daemon sets it only after startup, because startup is 10%
- * faster with a growing young generation, and raises the factor during bursts
+ * faster with a growing young generation. During bursts, the daemon raises the factor again
  * (node/start/observation/releaseWhenQuiet.ts). Without this flag and `optimizationFlags`, 50 pods would use a third
  * more memory.
  */

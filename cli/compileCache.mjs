@@ -23,9 +23,9 @@ const SAVE_AFTER_MS = 10_000;
 const MAX_SAVES = 3;
 
 /**
- * Runs a bundle. The file contains only ASCII characters and consists of a single function, like the wrapper of a
- * CommonJS module. Compiled code is saved in `directory`, which may be read-only or missing. V8's flags must not change
- * until `onSaved` is called, because V8 accepts only code that was compiled under the same flags.
+ * Runs a bundle. The file must consist of a single function, like the wrapper of a CommonJS module, and must contain
+ * only ASCII characters. Compiled code is saved in `directory`, which may be read-only or missing. V8's flags must not
+ * change until `onSaved` is called, because V8 accepts only code that was compiled under the same flags.
  */
 export function runCompiled(file, { directory, onSaved, afterMs = SAVE_AFTER_MS }) {
   const bundleBytes = readFileSync(file);

@@ -83,7 +83,7 @@ const program = createProgram({
     await run(flags, startNode, write);
   },
   up: async (flags) => {
-    // The node keeps running if its table cannot be written.
+    // Ignore write errors, so that the node keeps running even if its table cannot be written.
     onWriteError = () => {};
     setDefaultUmask();
     await (await import('./commands/run/up.ts')).up(flags, {

@@ -16,7 +16,7 @@ const CRI_EXIT_FILTER = 'namespace==k8s.io,topic=="/tasks/exit"';
  */
 const criEvents = { ...RuntimeServiceService.getContainerEvents, responseDeserialize: decodeEventWithoutStatuses };
 
-/** A cheap call on the same connection as the event stream. */
+/** Sends a cheap call on the connection of the event stream. Resolves when the response arrives. */
 type SendRoundTrip = (signal: AbortSignal) => Promise<unknown>;
 
 type EventOptions = Parameters<Cri['containerEvents']>[1];

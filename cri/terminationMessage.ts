@@ -41,7 +41,7 @@ const NEWLINE = 10;
 export function takeLastLogLines(log: Buffer, lines: number): Buffer {
   const contents = splitLines(log)
     .slice(-lines)
-    // A line without a header is the rest of a line that starts before the part of the log that was read.
+    // Return a line without a header as it is, because it is the end of a line whose start was not read.
     .map((line) => parseLogLine(line)?.messageText ?? line);
   return Buffer.concat(contents);
 }

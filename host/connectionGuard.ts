@@ -99,7 +99,7 @@ export function guardConnections(server: Server, { maxConnections, maxPerAddress
   server.maxConnections = maxConnections;
   const resetWatcher = new ResetWatcher();
   const connectionCounts = new Map<string, number>();
-  // Over TLS, unread data is buffered in the TLS socket, not in the underlying socket.
+  // Watch the TLS socket and not the underlying one, because the TLS socket buffers the unread data.
   server.on(server instanceof TlsServer ? 'secureConnection' : 'connection', (socket) => resetWatcher.add(socket));
   server.on('connection', (socket) => {
     socket.setKeepAlive(true, KEEP_ALIVE_DELAY_MS);

@@ -10,5 +10,5 @@ export function unsupportedVersionProblem(version: string): string | undefined {
   return `statelet needs Node.js ${REQUIRED_MAJOR}, but this is Node.js ${version}`;
 }
 
-const problem = unsupportedVersionProblem(process.versions.node);
-if (problem !== undefined) throw new Error(problem);
+const versionProblem = unsupportedVersionProblem(process.versions.node);
+if (versionProblem !== undefined) throw new Error(versionProblem);

@@ -160,7 +160,7 @@ export async function runProgram(program: string, args: readonly string[], optio
     else if (code === null) rejectWithFailure(`killed by ${name}`);
     else rejectWithFailure(`failed with exit code ${code}`, { exitCode: code });
   });
-  // If a program exits before it has read its input, its exit code reports the problem.
+  // Ignore write errors. If a program exits before it has read its input, the exit code reports the problem.
   child.stdin?.on('error', () => {});
   if (input instanceof Readable) writeInput(input, child);
   else child.stdin?.end(input);
@@ -184,7 +184,7 @@ function spawnProgram(
   const { killSignal = 'SIGKILL', input, environment, passedFd, killsChildren = false } = options;
   const stdin = input === undefined ? 'ignore' : 'pipe';
   const stdio: StdioOptions = [stdin, 'pipe', 'pipe', ...(passedFd === undefined ? [] : [passedFd])];
-  // Kill the group before the program itself, while its process ID still identifies the group.
+  // Kill the group before the program itself, while the process ID of the program still identifies the group.
   if (killsChildren) killTrigger.addEventListener('abort', () => killGroup(child.pid, killSignal), { once: true });
   const child = spawn(program, args, {
     signal: killTrigger,

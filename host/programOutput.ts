@@ -35,7 +35,7 @@ export async function* streamProgramOutput(
   child.stderr.on('data', (chunk: Buffer) => {
     if (stderr.length < MAX_STDERR_BYTES) stderr = Buffer.concat([stderr, chunk]).subarray(0, MAX_STDERR_BYTES);
   });
-  // Prevent an uncaught error, because an abort is reported as an error too.
+  // Prevent an uncaught `error` event, because Node.js emits this event after an abort as well.
   child.on('error', () => {});
   try {
     await once(child, 'spawn');

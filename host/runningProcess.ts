@@ -44,7 +44,7 @@ export async function isRunning({ pid, startedAt }: RunningProcess): Promise<boo
 export const mayBeRunning = (target: RunningProcess): Promise<boolean> => isRunning(target).catch(() => true);
 
 /**
- * Maximum number of concurrent reads, because the number of processes on a host may exceed the number of files that
+ * Maximum number of concurrent reads. Without a limit, a host with many processes could exceed the number of files that
  * this process may open.
  */
 const MAX_PARALLEL_READS = 4;

@@ -10,7 +10,7 @@ export const COMPRESSION_LEVEL = 3;
 
 /**
  * Options that reduce zlib's memory usage from 256 KiB to 48 KiB per thread. The compression ratio stays about the
- * same, because a member of a recording is hardly larger than the reduced window.
+ * same, because a gzip member of a recording is hardly larger than the reduced window.
  */
 const SMALL_WINDOW = { windowBits: 13, memLevel: 5 };
 

@@ -58,9 +58,8 @@ export interface FlightRecorder {
   /** Writes the pending lines. Resolves once the write has succeeded or failed. */
   flush(): Promise<void>;
   /**
-   * Resolves when everything recorded so far is on disk, so that a reader can open the files. Callers need not throttle
-   * their calls, because the promise resolves immediately if the last write started less than a second ago or if writes
-   * are failing.
+   * Resolves when everything recorded so far is on disk, so that a reader can open the files. Resolves immediately if
+   * the last write started less than a second ago or if writes are failing, so callers need not throttle their calls.
    */
   waitUntilWritten(): Promise<void>;
   /** Writes the last lines. Must be called after the agent has stopped. */

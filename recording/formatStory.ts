@@ -33,14 +33,14 @@ export async function* formatStory(file: RecordingFile, { until }: StoryOptions)
   }
 }
 
-/** Returns the message about a damaged member. Later members are still formatted. */
+/** Returns the message about a damaged gzip member. The members after it are still formatted. */
 function damageMessage(error: unknown): string {
   if (!(error instanceof RecordingError)) throw error;
   return error.message;
 }
 
-const metadata = z.looseObject({ uid: z.string(), namespace: z.string(), name: z.string() });
-const namedObjectSchema = z.looseObject({ metadata });
+const metadataSchema = z.looseObject({ uid: z.string(), namespace: z.string(), name: z.string() });
+const namedObjectSchema = z.looseObject({ metadata: metadataSchema });
 const factSchema = z.looseObject({ pods: z.optional(z.array(namedObjectSchema)), pod: z.optional(namedObjectSchema) });
 
 const withTimestamp = (at: number, text: string): string => `${new Date(at).toISOString()}  ${text}`;
@@ -109,7 +109,7 @@ class StoryFormatter {
 
   /**
    * Stores the names of the pods that a recorded input contains. The input in which a source reports a pod precedes all
-   * other lines that mention the pod.
+   * other lines that mention the pod, so their pod names are known.
    */
   #storeNames(value: unknown): void {
     const { pods, pod } = factSchema.safeParse(value).data ?? {};

@@ -1,7 +1,7 @@
 /**
- * Defines the lines of a recording, each of which is a JSON object. A recording covers one or more lives of an agent. A
- * life is the time from a start of the agent to its exit. It consists of segments, each of which starts with a `began`
- * line. All lines are in the order in which they occurred.
+ * Defines the lines of a recording, each of which is a JSON object. A recording covers one or more runs of an agent,
+ * each from a start of the agent to its exit. A run consists of segments, each of which starts with a `began` line. All
+ * lines are in the order in which they were recorded.
  */
 
 import type { RecordedInput } from '../actors/boundary.ts';
@@ -24,19 +24,21 @@ export interface SegmentHeader {
   readonly machines: string;
   readonly versions: { readonly statelet: string; readonly node: string };
   /**
-   * Identifies the agent's life, i.e. the time from a start of the agent to its end. The value is the same in all
-   * segments of a life.
+   * Identifies a run of the agent, i.e. the time from a start of the agent to its exit. All segments of a run have the
+   * same value.
    */
   readonly life: string;
   readonly input: NodeInput;
   /**
-   * State of the actors at the start of the segment. Undefined in the first segment of an agent's life, which starts
-   * without actors.
+   * State of the actors at the start of the segment. Undefined in the first segment of a run of the agent, because the
+   * agent starts without actors.
    */
   readonly from?: Keyframe;
   /** Number of lines lost just before this one. */
   readonly missed?: number;
-  /** Number of members written earlier in the same life. If fewer are present, some have been lost. */
+  /**
+   * Number of gzip members written earlier in the same run of the agent, from which a reader can detect lost members.
+   */
   readonly before?: number;
 }
 
@@ -60,7 +62,7 @@ export interface StatusLine {
 /** An event that a machine published. */
 export type EventLine = { readonly kind: 'event'; readonly at: number } & Omit<RecordedEvent, 'type'>;
 
-/** The agent stopped. If a life has no such line, its agent was killed or is still running. */
+/** The agent stopped. If the last line of a run has a different kind, the agent was killed or is still running. */
 interface EndedLine {
   readonly kind: 'ended';
   readonly at: number;

@@ -6,15 +6,15 @@
 import { Buffer } from 'node:buffer';
 import { crc32 } from 'node:zlib';
 
-/** The fields of a member's header. */
+/** The fields in the header of a gzip member. */
 export interface MemberHead {
   /** Size in bytes, including the header. */
   readonly size: number;
   /** Time of the first line, in milliseconds since the epoch. */
   readonly at: number;
   /**
-   * Whether a replay can start at the first line. `anew` marks the start of a life or of a file, where the previous
-   * member may be missing. `again` marks a keyframe within a file.
+   * Whether a replay can start at the first line. `anew` marks the first member of a file or of a run of the agent,
+   * before which members may be missing. `again` marks a keyframe within a file.
    */
   readonly startKind: (typeof START_KINDS)[number];
   /** Number of entries, i.e. inputs that actors received. */
@@ -24,12 +24,12 @@ export interface MemberHead {
 }
 
 const START_KINDS = ['no', 'again', 'anew'] as const;
-/** Maximum size of a member, in bytes. If a header states a larger size, it is damaged. */
+/** Maximum size of a gzip member, in bytes. A header that states a larger size is treated as damaged. */
 const MAX_MEMBER_BYTES = 2 ** 28;
 /** The latest time that a Date can represent, in milliseconds since the epoch. */
 const MAX_DATE_MS = 8.64e15;
 
-/** The uncompressed content of a member. */
+/** The uncompressed content of a gzip member, with the header fields that do not depend on the compressed size. */
 export interface MemberText extends Omit<MemberHead, 'size'> {
   readonly text: string;
 }
@@ -59,7 +59,7 @@ const FIELD_OFFSETS = {
   size: MAGIC_BYTES.length + 6,
 };
 
-/** Compresses lines into a member with header and trailer. */
+/** Compresses lines into a gzip member with header and trailer. */
 export async function encodeMember(
   { text, at, startKind, entries, failures }: MemberText,
   deflate: Deflate,

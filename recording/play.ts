@@ -44,7 +44,7 @@ function assertSameMachines(
   );
 }
 
-interface PlayTo extends Pick<NodeParts, 'onStateChange'> {
+interface ReplayUntilOptions extends Pick<NodeParts, 'onStateChange'> {
   readonly until: number;
   /** Digest of this program's state machines. */
   readonly machines: string;
@@ -63,7 +63,7 @@ interface PlayTo extends Pick<NodeParts, 'onStateChange'> {
 export async function replayUntil(
   file: RecordingFile,
   stretches: readonly Stretch[],
-  { until, machines, since = until, inspect, onStateChange }: PlayTo,
+  { until, machines, since = until, inspect, onStateChange }: ReplayUntilOptions,
 ): Promise<ReplayedState | undefined> {
   const startPosition = findPositionBefore(stretches, until);
   if (startPosition === undefined) return undefined;
@@ -93,8 +93,8 @@ export async function replayUntil(
 }
 
 /**
- * Replays a stretch, i.e. a part of a recording without gaps. The replay starts at a keyframe and proceeds in steps,
- * each of which ends at the time that the caller requests.
+ * Replays a stretch, i.e. a part of a run of the agent that is recorded without gaps. The replay starts at a keyframe
+ * and proceeds in steps, each of which ends at the time that the caller requests.
  */
 export class StretchPlayer {
   readonly #replayStart: ReplayStart;
@@ -125,30 +125,30 @@ export class StretchPlayer {
   }
 
   /**
-   * Replays all members that start at or before `until`. Calls `onMoment` once for each timestamp, after all entries
-   * with that timestamp. If the returned promise rejects, the player may be in an inconsistent state and must be
-   * discarded.
+   * Replays all gzip members that start at or before `until`. Calls `onTimestamp` once for each timestamp, after all
+   * entries with that timestamp. If the returned promise rejects, the player may be in an inconsistent state and must
+   * be discarded.
    */
-  async playTo(until: number, file: RecordingFile, stretch: Stretch, onMoment: (at: number) => void): Promise<void> {
+  async playTo(until: number, file: RecordingFile, stretch: Stretch, onTimestamp: (at: number) => void): Promise<void> {
     const nextStart = stretch.replayStarts.find(({ member }) => member > this.#replayStart.member);
     const end = nextStart?.member ?? stretch.end;
     for (; this.#nextMember < end; this.#nextMember += 1) {
       const member = file.members[this.#nextMember];
       if (member === undefined || member.at > until) return;
-      await this.#replayLines((await readMemberLines(file, member)) ?? [], onMoment);
+      await this.#replayLines((await readMemberLines(file, member)) ?? [], onTimestamp);
     }
   }
 
-  async #replayLines(lines: readonly string[], onMoment: (at: number) => void): Promise<void> {
+  async #replayLines(lines: readonly string[], onTimestamp: (at: number) => void): Promise<void> {
     let at: number | undefined;
     for (const json of lines) {
       const line = readLine(json);
       if (line === undefined || !isEntry(line)) continue;
-      if (at !== undefined && line.at !== at) onMoment(at);
+      if (at !== undefined && line.at !== at) onTimestamp(at);
       at = line.at;
       await enterOrThrow(this.#replay.enterEntry, line);
     }
-    if (at !== undefined) onMoment(at);
+    if (at !== undefined) onTimestamp(at);
   }
 }
 

@@ -7,7 +7,7 @@ import { type Member, RecordingFile, readBytesAt } from './recordingFile.ts';
 /** Number of bytes that are read at a time. */
 const READ_BYTES = 2 ** 20;
 
-/** A contiguous range of bytes that consists of whole members. */
+/** A contiguous range of bytes that consists of whole gzip members. */
 interface ByteRange {
   readonly file: string;
   readonly from: number;
@@ -15,8 +15,8 @@ interface ByteRange {
 }
 
 /**
- * Returns the bytes of all intact members of a recording, starting with the first member at which a replay can start.
- * Undefined if there is none. Skips files that the recorder deletes in the meantime.
+ * Returns the bytes of all intact gzip members of a recording, starting with the first one at which a replay can start.
+ * Returns undefined if there is no such member. Skips files that the recorder deletes in the meantime.
  */
 export async function readRecordingBytes(path: string): Promise<AsyncIterable<Uint8Array> | undefined> {
   const { members } = (await RecordingFile.open(path).catch(ignoreMissing)) ?? { members: [] };

@@ -10,7 +10,7 @@ import { HEADER_BYTES, MAGIC_BYTES, type MemberHead, parseMemberHead } from './m
 import { RecordingError } from './recordingError.ts';
 import { sortRingNames } from './ring.ts';
 
-/** A member and its position in a file. */
+/** A gzip member and its position in a file. */
 export interface Member extends MemberHead {
   readonly file: string;
   readonly offset: number;
@@ -22,11 +22,11 @@ export type Decompress = (bytes: Buffer, options: { readonly maxOutputLength: nu
 interface OpenOptions {
   /** The previous result for the same path. Its members are not parsed again, because files only grow. */
   readonly previousFile?: RecordingFile | undefined;
-  /** Decompresses a member. By default, this happens in the thread pool of Node.js. */
+  /** Decompresses a gzip member. By default, this happens in the thread pool of Node.js. */
   readonly decompress?: Decompress | undefined;
 }
 
-/** The members of a file. `fileIdentity` changes if the path refers to a different file. */
+/** The gzip members of a file. `fileIdentity` shows whether the path still refers to the same file. */
 interface ParsedFile {
   readonly fileIdentity: string;
   readonly members: readonly Member[];
@@ -71,7 +71,7 @@ export class RecordingFile {
     return new RecordingFile(files, decompress);
   }
 
-  /** Whether no later member depends on this one. If so, damage to this member is treated as a torn write. */
+  /** Whether no later member depends on this one. Damage to such a member is treated as a torn write. */
   isLast(member: Member): boolean {
     const nextMember = this.members[this.members.indexOf(member) + 1];
     return nextMember === undefined || nextMember.startKind === 'anew' || nextMember.file !== member.file;
@@ -161,8 +161,8 @@ async function parseMembersAfter(
 }
 
 /**
- * Skips damaged bytes. Returns the offset of the next member that starts a file or a life, or `end` if there is none.
- * All members before that offset depend on the damaged one.
+ * Skips damaged bytes. Returns the offset of the next member that starts a file or a run of the agent, or `end` if
+ * there is none. Also skips the members before that offset, because they depend on the damaged one.
  */
 async function findNextSegment(handle: FileHandle, from: number, end: number): Promise<number> {
   for (let offset = from; offset < end; offset += READ_BYTES) {

@@ -106,9 +106,9 @@ export function isWithinLimits({ value, shared: sharedObjects }: DeduplicatedVal
   };
   const measureSharedExtent = (index: number, level: number): Extent => {
     const cachedExtent = extents.get(index);
-    // An object that was measured at a shallower level may be too deep at this level.
+    // Check the depth again, because an object that was measured at a shallower level may be too deep at this level.
     if (cachedExtent !== undefined) return level + cachedExtent.depth > MAX_DEPTH ? UNBOUNDED_EXTENT : cachedExtent;
-    // Break circular references here. Damaged data may contain one, which `restoreRepeatedObjects` restores as null.
+    // Break a circular reference, which damaged data may contain. `restoreRepeatedObjects` restores it as null.
     extents.set(index, LEAF_EXTENT);
     const extent = measureExtent(sharedObjects[index], level);
     extents.set(index, extent);
@@ -132,7 +132,7 @@ export function restoreRepeatedObjects({ value, shared: sharedObjects }: Dedupli
   };
   const restoreShared = (index: number): unknown => {
     if (!restoredObjects.has(index)) {
-      // Break a circular reference by restoring it as null. Damaged data may contain one.
+      // Break a circular reference, which damaged data may contain, by restoring it as null.
       restoredObjects.set(index, null);
       restoredObjects.set(index, restoreValue(sharedObjects[index] ?? null));
     }

@@ -24,7 +24,7 @@ export class ReplayComparison {
    * the recording, and the others have not been compared yet.
    */
   readonly #replayedStatuses = new Map<string, unknown[]>();
-  /** The display names by pod UID. A pod is included once the first status in its list has been compared. */
+  /** The display names by pod UID. A pod is included once the first of its replayed statuses has been compared. */
   readonly #names = new Map<string, string>();
 
   /**

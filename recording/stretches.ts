@@ -1,6 +1,6 @@
 /**
- * Splits a recording into stretches and locates the keyframes at which a replay can start. A stretch is a part of an
- * agent's life without gaps.
+ * Splits a recording into stretches and locates the keyframes at which a replay can start. A stretch is a part of a run
+ * of the agent that is recorded without gaps.
  */
 import type { RecordingLine, SegmentHeader } from './lines.ts';
 import { type ForeignHeader, readForeignHeader, readLine } from './readLine.ts';
@@ -9,13 +9,13 @@ import type { Member, RecordingFile } from './recordingFile.ts';
 
 /** A position at which a replay can start. Its keyframe is read only on demand, because it is large. */
 export interface ReplayStart {
-  /** Index of the member that starts with the segment header. */
+  /** Index of the gzip member that starts with the segment header. */
   readonly member: number;
   /** Milliseconds since the epoch. */
   readonly at: number;
 }
 
-/** A part of an agent's life without gaps. */
+/** A part of a run of the agent that is recorded without gaps. */
 export interface Stretch extends Pick<SegmentHeader, 'life' | 'machines' | 'versions'> {
   /** The positions at which a replay can start, from earliest to latest. There is at least one. */
   readonly replayStarts: readonly ReplayStart[];
@@ -64,7 +64,10 @@ export async function findStretches(file: RecordingFile): Promise<readonly Stret
   );
 }
 
-/** Whether no member is missing between two segment headers, each of which is at the start of a file. */
+/**
+ * Whether the segment header `next` at the start of a file continues the stretch of `previous`. It does if both have
+ * the same run and format and nothing between them has been lost.
+ */
 function continuesStretch(previous: HeaderSummary, next: HeaderSummary): boolean {
   const hasAllMembers =
     previous.before === undefined ||
@@ -137,8 +140,8 @@ async function readHeader(file: RecordingFile, member: Member): Promise<SegmentH
 }
 
 /**
- * Returns the lines of a member. Returns undefined if the member is damaged and no later member depends on it. The
- * write of such a member was probably interrupted.
+ * Returns the lines of a member. Returns undefined if the member is damaged and no later member depends on it, because
+ * the write of such a member was probably interrupted.
  */
 export async function readMemberLines(file: RecordingFile, member: Member): Promise<readonly string[] | undefined> {
   try {
@@ -161,7 +164,7 @@ export async function* readStretchLines(
 ): AsyncGenerator<RecordingLine> {
   for (const [offset, each] of file.members.slice(member, stretch.end).entries()) {
     if (each.at > until) continue;
-    // Only the last member may be torn.
+    // Tolerate a torn member only at the end of the stretch.
     const lines = member + offset === stretch.end - 1 ? await readMemberLines(file, each) : await file.lines(each);
     for (const json of lines ?? []) {
       const line = readLine(json);
@@ -170,7 +173,7 @@ export async function* readStretchLines(
   }
 }
 
-/** A stretch, with the position from which it is to be read. */
+/** A stretch, and the position at which a reader should start. */
 export interface StretchPosition {
   readonly stretch: Stretch;
   readonly replayStart: ReplayStart;

@@ -12,8 +12,8 @@ import { findMutationProblems, mutate } from './mutate.mjs';
 import { root } from './setup/places.mjs';
 
 const pagePath = join(root, 'docs/conformance.md');
-const BEGIN = '<!-- tests -->';
-const END = '<!-- /tests -->';
+const START_MARKER = '<!-- tests -->';
+const END_MARKER = '<!-- /tests -->';
 
 const testFileNames = readdirSync(join(root, 'test'), { recursive: true }).filter((file) => file.endsWith('.test.ts'));
 const testSources = testFileNames
@@ -109,8 +109,8 @@ const updatedText = sections
   .map((section) => {
     const rule = ruleOfSection(section);
     if (rule === undefined) return section;
-    const [begin, end] = [section.indexOf(BEGIN), section.indexOf(END)];
-    return `${section.slice(0, begin + BEGIN.length)}\n${formatRuleTests(rule, titlesOfRules.get(rule))}\n${section.slice(end)}`;
+    const [begin, end] = [section.indexOf(START_MARKER), section.indexOf(END_MARKER)];
+    return `${section.slice(0, begin + START_MARKER.length)}\n${formatRuleTests(rule, titlesOfRules.get(rule))}\n${section.slice(end)}`;
   })
   .join('');
 if (command !== '--check') writeFileSync(pagePath, updatedText);

@@ -39,8 +39,8 @@ const KINDS_BY_DOCUMENT = {
   'apis__storage.k8s.io__v1': ['CSIDriver', 'CSINode', 'VolumeAttachment'],
 };
 
-const REF = '#/components/schemas/';
-const schemaNameOfRef = (ref) => ref.slice(REF.length);
+const REF_PREFIX = '#/components/schemas/';
+const schemaNameOfRef = (ref) => ref.slice(REF_PREFIX.length);
 
 /** The packages of the Go types, by the prefix of their schema names. */
 const GO_PACKAGE_PATHS = {
@@ -157,8 +157,8 @@ function reduceSchema(schema, goFields = new Map()) {
     ...(required && { required }),
     ...(mergeKey && { mergeKey }),
     ...(strategy && { strategy }),
-    // A type with several group-version-kinds, such as DeleteOptions, is shared by all groups and gets no kind of its
-    // own.
+    // Omit the kind of a type with several group-version-kinds, such as DeleteOptions, because all groups share the
+    // type.
     ...(groupVersionKinds?.length === 1 && { kind: groupVersionKinds[0] }),
   };
 }

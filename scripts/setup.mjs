@@ -23,7 +23,7 @@ if (flag !== '--run' || !Object.hasOwn(commands, command)) {
 process.umask(0o022);
 await installNodePackages();
 if (Number.parseInt(process.versions.node, 10) < 24) {
-  // The following imports load TypeScript, which needs Node.js 24.
+  // Run this script again in Node.js 24, because the following imports load TypeScript.
   process.exit(await runForeground(node24, process.argv.slice(1)));
 }
 const { installDebianPackages } = await import('./setup/debianPackages.mjs');

@@ -26,7 +26,7 @@ const { values, positionals } = readArguments(seededFaults.map(({ name }) => nam
 const stopController = new AbortController();
 
 process.exitCode = await run().catch((error) => {
-  // A failed system call is an error of the host, which needs no stack trace.
+  // Print no stack trace for a failed system call, because it is an error of the host.
   if (error.syscall === undefined) throw error;
   console.error(`soak: ${error.message}`);
   return 1;

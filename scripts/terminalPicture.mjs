@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 const CELL_SIZE = { width: 8.43, height: 19, font: 14 };
 const MARGIN = 16;
 const BACKGROUND_COLOUR = '#14171c';
-const INK = '#d5d9e0';
+const TEXT_COLOUR = '#d5d9e0';
 const COLOURS = {
   30: '#5b6270',
   31: '#f07178',
@@ -16,10 +16,10 @@ const COLOURS = {
   34: '#7aa2f7',
   35: '#c792ea',
   36: '#7fdbca',
-  37: INK,
+  37: TEXT_COLOUR,
   90: '#7d8594',
 };
-const defaultPen = { colour: INK, bold: false, dim: false };
+const defaultPen = { colour: TEXT_COLOUR, bold: false, dim: false };
 
 /** The change that each SGR code makes to the pen, i.e. to the current text style. */
 const penChanges = {
@@ -27,7 +27,7 @@ const penChanges = {
   1: { bold: true },
   2: { dim: true },
   22: { bold: false, dim: false },
-  39: { colour: INK },
+  39: { colour: TEXT_COLOUR },
   ...Object.fromEntries(Object.entries(COLOURS).map(([code, colour]) => [code, { colour }])),
 };
 
@@ -55,7 +55,7 @@ const roundToHundredth = (number) => Number(number.toFixed(2));
 function renderRun({ column, words, pen }, row) {
   const x = roundToHundredth(MARGIN + column * CELL_SIZE.width);
   const y = MARGIN + row * CELL_SIZE.height + CELL_SIZE.font;
-  // `textLength` keeps the columns aligned in every font.
+  // Set `textLength`, so that the columns are aligned in every font.
   const textLength = roundToHundredth([...words].length * CELL_SIZE.width);
   const weightAttribute = pen.bold ? ' font-weight="700"' : '';
   const opacityAttribute = pen.dim ? ' opacity=".6"' : '';

@@ -43,8 +43,8 @@ const WHOLE_NODE = 'actors/node/createNode.ts';
  * allows.
  */
 function testsOfChange(revision) {
-  const changedFiles = lines('git', ['diff', '--name-only', '--merge-base', revision]).concat(
-    lines('git', ['ls-files', '--others', '--exclude-standard']),
+  const changedFiles = outputLines('git', ['diff', '--name-only', '--merge-base', revision]).concat(
+    outputLines('git', ['ls-files', '--others', '--exclude-standard']),
   );
   if (changedFiles.length === 0) {
     printProgress(revision === 'HEAD' ? 'no uncommitted changes' : `no changes since ${revision}`);
@@ -54,7 +54,7 @@ function testsOfChange(revision) {
   const importersOf = findImporters(files);
   const distances = distancesFrom(changedFiles, importersOf);
   const tests = files.filter((file) => TEST.test(file) && (distances.has(file) || TREE_TEST.test(file)));
-  reportLeftOut(
+  reportSkippedTests(
     tests.filter((test) => SLOW_TEST.test(test)),
     'slow',
   );
@@ -72,11 +72,11 @@ function testsOfChange(revision) {
     restMs -= durationOf(nearestTests[selectedCount]);
     if (restMs < 0) break;
   }
-  reportLeftOut(nearestTests.slice(selectedCount), 'distant');
+  reportSkippedTests(nearestTests.slice(selectedCount), 'distant');
   return nearestTests.slice(0, selectedCount);
 }
 
-function reportLeftOut(tests, kind) {
+function reportSkippedTests(tests, kind) {
   if (tests.length === 0) return;
   const subject = tests.length === 1 ? `1 ${kind} test is` : `${tests.length} ${kind} tests are`;
   printProgress(`${subject} left out: ${tests.join(' ')}`);
@@ -84,7 +84,15 @@ function reportLeftOut(tests, kind) {
 
 /** Returns the paths of all modules and tests. */
 function listSources() {
-  const files = lines('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.ts', '*.tsx', '*.mjs']);
+  const files = outputLines('git', [
+    'ls-files',
+    '--cached',
+    '--others',
+    '--exclude-standard',
+    '*.ts',
+    '*.tsx',
+    '*.mjs',
+  ]);
   return files.filter((file) => statSync(join(root, file), { throwIfNoEntry: false })?.isFile());
 }
 
@@ -143,12 +151,12 @@ function readDurations() {
     const entries = Object.entries(JSON.parse(readFileSync(join(cacheDirectory, name), 'utf8')));
     return new Map(entries.map(([path, [, durationMs]]) => [path.slice(root.length + 1), durationMs]));
   } catch {
-    // No test has run yet.
+    // Return no durations, because no test has run yet.
     return new Map();
   }
 }
 
-function lines(program, programArgs) {
+function outputLines(program, programArgs) {
   const output = execFileSync(program, programArgs, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 });
   return output.split('\n').filter(Boolean);
 }

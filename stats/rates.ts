@@ -12,9 +12,8 @@ const MAX_INTERVAL_MS = 120_000;
 /** Minimum interval between two samples, in milliseconds. A rate over a shorter interval would be too noisy. */
 const MIN_INTERVAL_MS = 400;
 /**
- * Maximum time between the creation and the start of a container, in milliseconds. If a cgroup is missing from the
- * previous sample although it had existed for longer than this by then, the sample must have overlooked the cgroup, so
- * its rate is unknown.
+ * Maximum time between the creation and the start of a container, in milliseconds. A cgroup that was already older than
+ * this at the previous sample but is missing from that sample must have been overlooked, so its rate is unknown.
  */
 const MAX_START_DELAY_MS = 10_000;
 const NS_IN_MS = 1_000_000;
@@ -54,9 +53,9 @@ export class Rates {
   }
 
   /**
-   * Returns a counter with value 0 at the time when the cgroup was created or, if that was before the previous sample,
-   * at the start of that sample. The reason is that a container can be created shortly before a sample and start after
-   * it.
+   * Returns a counter with value 0 at the creation of the cgroup. If the cgroup was created before the previous sample,
+   * uses the start of that sample instead, because a container can be created shortly before a sample and start after
+   * it. Returns undefined if the creation time is unknown or too early.
    */
   #counterAtCreation(at: number, agoMs: number | undefined): CpuCounter | undefined {
     if (agoMs === undefined || at - agoMs < this.#previousStart - MAX_START_DELAY_MS) return undefined;

@@ -8,8 +8,8 @@ import type { RuntimeUsage } from './pods/criUsage.ts';
 import type { RunningContainer, RunningPod } from './pods/runtimeLists.ts';
 
 /**
- * Scope of a sample. cAdvisor's metrics and the full summary need `everything`. The others are cheaper. `workingSets`
- * and `processes` are only for ranking pods and contain no CPU rates.
+ * Scope of a sample. cAdvisor's metrics and the full summary need `everything`. The other scopes are cheaper.
+ * `workingSets` and `processes` are only for ranking pods and contain no CPU rates.
  */
 export type SampleKind = 'everything' | 'cpuAndMemory' | 'workingSets' | 'processes';
 

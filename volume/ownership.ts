@@ -63,7 +63,7 @@ async function changeTreeOwnership(file: string | Buffer, ownership: Ownership, 
     // Use the file descriptor, because a different file may be at the path by now.
     const handlePath = `/proc/self/fd/${handle.fd}`;
     if (stats.gid !== ownership.fsGroup) await chown(handlePath, stats.uid, ownership.fsGroup);
-    // Symbolic links have no mode of their own.
+    // Do not change the mode of a symbolic link, because it has none of its own.
     if (!stats.isSymbolicLink())
       await chmod(handlePath, (stats.mode & 0o7777) | groupMode(stats.isDirectory(), ownership.readOnly));
   } finally {
@@ -74,7 +74,7 @@ async function changeTreeOwnership(file: string | Buffer, ownership: Ownership, 
 async function changeEntryOwnership(fd: number, ownership: Ownership, depth: number): Promise<void> {
   for await (const { name } of readEntries(fd)) {
     await changeTreeOwnership(entryPath(fd, name), ownership, depth + 1).catch((error: unknown) => {
-      // The entry may have been deleted concurrently.
+      // Ignore a missing entry, because it may have been deleted concurrently.
       if (!isMissing(error)) throw error;
     });
   }

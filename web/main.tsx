@@ -43,7 +43,7 @@ function eventStream(): EventStream {
   };
 }
 
-/** Ignores an exception of the history API. Browsers throw if the history changes too often. */
+/** Runs `write` and ignores the exception that browsers throw if the history changes too often. */
 function ignoreErrors(write: () => void): void {
   try {
     write();
@@ -88,7 +88,7 @@ function onKey(page: Page, event: KeyboardEvent): void {
   const { key, shiftKey, target } = event;
   if (event.defaultPrevented || document.querySelector('dialog[open]')) return;
   const isTyping = target instanceof HTMLElement && target.matches('input, textarea, select');
-  // The browser itself activates a button with these keys.
+  // Do not handle Enter and Space on a button or a link, because the browser activates the element with these keys.
   if (target instanceof Element && target.matches(PRESSED) && (key === 'Enter' || key === ' ')) return;
   const hasModifier = event.ctrlKey || event.altKey || event.metaKey;
   if (handleKey(page, { key, shiftKey, hasModifier, isTyping })) event.preventDefault();

@@ -65,7 +65,7 @@ export class ClaimManager {
   readonly #healths: DeviceHealths;
   /**
    * UIDs of pods that have no actor and whose claims are being unprepared. A pod that starts again is removed from this
-   * set.
+   * set, so that its claims stay prepared.
    */
   readonly #leftoverUids = new Set<string>();
   #pendingWrite: Promise<void> = Promise.resolve();
@@ -143,7 +143,7 @@ export class ClaimManager {
         alarm.ring();
       },
       lost: (driver: string) => {
-        // The agent itself has closed the stream. The last reports stay on the disk for the next agent.
+        // The agent itself has closed the stream, so the last reports stay on disk for the next agent.
         if (signal.aborted) return;
         if (this.#healths.clear(driver)) this.#saveHealth();
         alarm.ring();
@@ -206,7 +206,7 @@ export class ClaimManager {
       const claim = await this.#fetchClaim(pod, podClaim, options);
       const drivers = allocatedDrivers(pod, claim, podClaim);
       for (const driver of drivers) this.#dependencies.drivers.requireRegistered(driver);
-      // A pod may name the same ResourceClaim twice.
+      // Skip duplicates, because a pod may name the same ResourceClaim twice.
       if (!required.some((each) => each.claim.uid === claim.metadata.uid))
         required.push({ claim: claim.metadata, drivers });
     }
@@ -271,8 +271,8 @@ export class ClaimManager {
   }
 
   /**
-   * Unprepares the claims of pods that are not active. A failure does not prevent the attempts for the other claims.
-   * Afterwards, rejects with the first failure.
+   * Unprepares the claims of pods that are not active. If the claims of a pod cannot be unprepared, continues with the
+   * other pods, and then rejects with the first failure.
    */
   async unprepareLeftovers(activePodUids: readonly string[], options: Options): Promise<void> {
     const activeUids = new Set(activePodUids);

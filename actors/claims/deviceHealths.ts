@@ -41,7 +41,7 @@ export class DeviceHealths {
     let isChanged = records.size < previousRecords.size;
     for (const { timeoutSeconds, status, message, ...device } of reports) {
       const timeoutMs = timeoutSeconds > 0 ? timeoutSeconds * 1_000 : DEFAULT_HEALTH_TIMEOUT_MS;
-      const record = { ...device, driver, status, message: shortened(message), updatedAt: now, timeoutMs };
+      const record = { ...device, driver, status, message: shortenMessage(message), updatedAt: now, timeoutMs };
       const previous = previousRecords.get(deviceKey(device));
       isChanged ||=
         previous?.status !== status || previous.message !== record.message || previous.timeoutMs !== timeoutMs;
@@ -87,7 +87,7 @@ const deviceKey = ({ poolName, deviceName }: Pick<ClaimDevice, 'poolName' | 'dev
 
 const expiryOf = ({ updatedAt, timeoutMs }: DeviceHealthRecord): number => updatedAt + timeoutMs;
 
-function shortened(message: string): string {
+function shortenMessage(message: string): string {
   const bytes = Buffer.from(message);
   return bytes.length <= MAX_MESSAGE_BYTES ? message : `${bytes.subarray(0, MAX_MESSAGE_BYTES - 3).toString()}...`;
 }

@@ -61,7 +61,7 @@ export class PluginDrivers implements ResourceDrivers {
   async follow(listener: DriverListener, signal: AbortSignal): Promise<void> {
     this.#listener = listener;
     await this.#dependencies.registry.follow('DRAPlugin', this.#handler, signal);
-    // A later call may have set its own listener meanwhile.
+    // A later call may have set its own listener meanwhile, which must not be removed.
     if (this.#listener === listener) this.#listener = undefined;
   }
 
@@ -174,7 +174,10 @@ export class PluginDrivers implements ResourceDrivers {
     };
   }
 
-  /** Watches the health of the driver's devices until the signal aborts. Not every driver reports health. */
+  /**
+   * Watches the health of the driver's devices until the signal aborts. The end of a stream without reports is not a
+   * loss, because not every driver reports health.
+   */
   async #followHealth(
     client: PacedClient,
     driver: string,

@@ -64,7 +64,7 @@ export class HostDevicePlugins implements DevicePlugins {
       this.#serve(listener, signal),
       this.#dependencies.registry.follow('DevicePlugin', handler, signal),
     ]);
-    // A later call may have connections of its own.
+    // Close only the connections of this call, because a later call may have its own.
     for (const connection of this.#connections.values()) if (connection.listener === listener) connection.close();
   }
 

@@ -53,7 +53,7 @@ export function createCorrelator(): (recordedEvent: RecordedEvent, at: number) =
     const isRecent = previousGroup !== undefined && at - previousGroup.lastAt <= SIMILAR_INTERVAL_MS;
     const currentGroup = isRecent ? previousGroup : { messages: new Set<string>(), lastAt: at };
     currentGroup.lastAt = at;
-    cache(similarEvents, groupKey, currentGroup);
+    cacheEntry(similarEvents, groupKey, currentGroup);
     if (currentGroup.messages.has(message) || currentGroup.messages.size + 1 < SIMILAR_MESSAGES) {
       currentGroup.messages.add(message);
       return { key: joinKey(groupKey, involved.fieldPath, message), recordedEvent };
@@ -69,7 +69,7 @@ export function createCorrelator(): (recordedEvent: RecordedEvent, at: number) =
     const tokenBucket = buckets.get(budgetKey) ?? { remainingTokens: BURST_EVENTS, at };
     const availableTokens = Math.min(BURST_EVENTS, tokenBucket.remainingTokens + (at - tokenBucket.at) / REFILL_MS);
     const isAllowed = availableTokens >= 1;
-    cache(buckets, budgetKey, { remainingTokens: isAllowed ? availableTokens - 1 : availableTokens, at });
+    cacheEntry(buckets, budgetKey, { remainingTokens: isAllowed ? availableTokens - 1 : availableTokens, at });
     return isAllowed;
   };
 
@@ -80,7 +80,7 @@ export function createCorrelator(): (recordedEvent: RecordedEvent, at: number) =
       count: (previousOccurrences?.count ?? 0) + 1,
       firstAt: previousOccurrences?.firstAt ?? at,
     };
-    cache(occurrences, key, updatedOccurrences);
+    cacheEntry(occurrences, key, updatedOccurrences);
     return takeToken(occurrence, at) ? { recordedEvent, key, ...updatedOccurrences } : undefined;
   };
 }
@@ -90,7 +90,7 @@ const joinKey = (...parts: readonly (string | undefined)[]): string => JSON.stri
 const objectKey = ({ kind, namespace, name, uid }: InvolvedObject): string => joinKey(kind, namespace, name, uid);
 
 /** Adds the value as the newest entry. A full cache drops the least recently used entry. */
-function cache<T>(map: Map<string, T>, key: string, value: T): void {
+function cacheEntry<T>(map: Map<string, T>, key: string, value: T): void {
   map.delete(key);
   map.set(key, value);
   const [oldest] = map.keys();

@@ -175,7 +175,7 @@ export class EventSender {
         if (signal.aborted) return;
         if (!(cause instanceof KubeError) && attempt < MAX_ATTEMPTS)
           await this.#pauseAfterFailure(attempt === 1 ? RETRY_MS * jitter() : RETRY_MS, cause);
-        // A conflict means that an earlier attempt has reached the server.
+        // A conflict means that an earlier attempt has created the event, so there is nothing left to send.
         else if (isConflict(cause)) return;
         else return this.#dropEvent(queued, cause);
         if (signal.aborted) return;

@@ -70,10 +70,10 @@ export class WaitingEvents {
     // Send a normal event eventually, regardless of the number of warnings.
     const hasWaitedTooLong = normal !== undefined && normal.queuedAtMs + MAX_YIELD_MS <= now;
     if (warning !== undefined && !(hasWaitedTooLong && normal.queuedAtMs < warning.queuedAtMs))
-      return remove(this.#warningEvents, warning);
+      return removeEvent(this.#warningEvents, warning);
     return normal === undefined || (mustYield && this.remainingYieldMs(now) > 0)
       ? undefined
-      : remove(this.#normalEvents, normal);
+      : removeEvent(this.#normalEvents, normal);
   }
 
   #dropNewestNormalEvent(): boolean {
@@ -89,7 +89,7 @@ function oldestEvent(queue: EventQueue): WaitingEvent | undefined {
   return first;
 }
 
-function remove(queue: EventQueue, queued: WaitingEvent): WaitingEvent {
+function removeEvent(queue: EventQueue, queued: WaitingEvent): WaitingEvent {
   queue.delete(eventKey(queued.event));
   return queued;
 }

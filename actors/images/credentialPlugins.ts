@@ -75,7 +75,7 @@ class CredentialPlugin {
     } catch (error) {
       signal.throwIfAborted();
       const secrets = [account?.request.token ?? '', ...this.#provider.env.map(({ value }) => value)];
-      this.#dependencies.onProblem(this.#provider.name, redact(secrets, messageOf(error)));
+      this.#dependencies.onProblem(this.#provider.name, redactedLine(secrets, messageOf(error)));
       return [];
     }
   }
@@ -171,7 +171,7 @@ function selectAnnotations(
 const MIN_SECRET_LENGTH = 6;
 
 /** Returns the program's output as a single line, with its secret inputs redacted. */
-function redact(values: readonly string[], text: string): string {
+function redactedLine(values: readonly string[], text: string): string {
   const secrets = values.filter(({ length }) => length >= MIN_SECRET_LENGTH);
   const redactedText = secrets.reduce((remaining, secret) => remaining.replaceAll(secret, '…'), text);
   return truncate(redactedText.replace(/\s+/g, ' '), MAX_MESSAGE_LENGTH);

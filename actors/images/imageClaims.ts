@@ -112,7 +112,7 @@ export class ImageClaims {
     // Only a changed spec can have dropped images. Comparing the images at every claim would take quadratic time for a
     // large pod.
     if (previous?.pod.spec !== pod.spec) {
-      const needed = imagesOf(pod);
+      const needed = imageNamesOf(pod);
       for (const name of images.keys()) if (!needed.has(name)) images.delete(name);
     }
     const existing = images.get(image) ?? { listedName: listedName(image), imageRef: undefined };
@@ -122,8 +122,8 @@ export class ImageClaims {
   }
 }
 
-/** Returns the images that a pod's containers and image volumes name. */
-const imagesOf = ({ spec }: Pod): ReadonlySet<string> =>
+/** Returns the names of the images that a pod's containers and image volumes use. */
+const imageNamesOf = ({ spec }: Pod): ReadonlySet<string> =>
   new Set([
     ...containersOf(spec).map(({ container: { image = '' } }) => image),
     ...(spec.volumes ?? []).map((volume) => volume.image?.reference ?? ''),

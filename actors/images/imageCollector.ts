@@ -101,9 +101,9 @@ export class ImageCollector {
   }
 
   /**
-   * Removes unused images until `bytes` are freed, or all unused images if `bytes` is Infinity. Like the periodic
-   * collection, retains images below the minimum age. Rejects if the images cannot be listed. If some images cannot be
-   * removed, tries all others before it rejects. The freed bytes are the sum of the images' sizes.
+   * Removes unused images until `bytes` are freed, or all unused images if `bytes` is Infinity. The size of each
+   * removed image counts as freed. Like the periodic collection, retains images below the minimum age. Rejects if the
+   * images cannot be listed. If some images cannot be removed, tries all others before it rejects.
    */
   freeSpace(bytes: number, activePods: ActivePods, options: CallOptions): Promise<readonly RemovedImage[]> {
     return this.#runSequentially(async () => {
@@ -251,7 +251,7 @@ export class ImageCollector {
   ): DetectedImage {
     const names = [...repoTags, ...repoDigests];
     const containers = new Set([id, ...repoDigests].flatMap((each) => containersByReference.get(each) ?? []));
-    const podsWithContainer = new Set([...containers].map(podOf));
+    const podsWithContainer = new Set([...containers].map(podNameOf));
     const claimingPods = this.#dependencies.claims.podsWith({ id, names });
     const isOfSandboxes = this.#sandboxImage !== undefined && names.includes(this.#sandboxImage);
     const users = [
@@ -277,9 +277,9 @@ export class ImageCollector {
   }
 
   /**
-   * Updates the images that the containers mount. A container of this agent lists its images in an annotation. For a
-   * new container without the annotation, i.e. one that another agent created, requests the status from the runtime.
-   * Without the annotation, this call would be needed for every container at every start of the agent.
+   * Records which images the containers mount. A container of this agent names its images in an annotation, which saves
+   * a status call for every container at each start of the agent. For a new container of another agent, requests the
+   * status from the runtime.
    */
   async #readMounts(containers: readonly Container[], options: CallOptions): Promise<void> {
     const { cri } = this.#dependencies;
@@ -315,13 +315,13 @@ export class ImageCollector {
 }
 
 /** Returns the pod of a container as `namespace/name`. Undefined if it has none. */
-function podOf({ labels }: Container): string | undefined {
+function podNameOf({ labels }: Container): string | undefined {
   const [namespace, pod] = [lookUp(labels, POD_NAMESPACE_LABEL), lookUp(labels, POD_NAME_LABEL)];
   return pod === undefined ? undefined : `${namespace}/${pod}`;
 }
 
 function describeContainer(container: Container): string {
-  const pod = podOf(container);
+  const pod = podNameOf(container);
   const name = `container ${labeledContainerName(container) || container.id}`;
   return pod === undefined ? name : `${name} of pod ${pod}`;
 }

@@ -70,7 +70,7 @@ export class PullProofs {
     });
     const reportResult = (result: PullCheckResult) =>
       this.#dependencies.onServiceAction?.({ action: 'pullChecked', result });
-    // Access is unproven without records.
+    // Without records, treat the image as pulled by the node, so that the pod must prove its access.
     if (!records) {
       reportResult('error');
       return needsProof(imageCheck.image, true, verification);
@@ -195,7 +195,7 @@ async function openRecords(dependencies: PullRecordsDependencies, cri: Pick<Cri,
   });
   for (const { id, repoTags, repoDigests } of images) {
     for (const image of [...repoTags, ...repoDigests].filter((name) => records.intents.has(name))) {
-      // The pull is complete, but the credentials used are unknown.
+      // The runtime completed the interrupted pull, but with unknown credentials, so the record contains none.
       if (records.recordOf(id) === undefined) await records.putRecord({ imageRef: id, credentialsByImage: {} });
       await records.removeIntent(image);
     }
@@ -210,5 +210,5 @@ async function openRecords(dependencies: PullRecordsDependencies, cri: Pick<Cri,
   return records;
 }
 
-/** Signal for the call that lists the images, which has its own timeout. */
+/** Signal for listing the images. Only the timeout of the call limits its duration. */
 const NEVER_ABORTED = new AbortController().signal;

@@ -66,7 +66,7 @@ export class PullRecords {
     return records;
   }
 
-  /** Returns null for a record that cannot be read. */
+  /** Returns the record of an image. Null if the record cannot be read, undefined if there is none. */
   recordOf(imageRef: string): PulledRecord | null | undefined {
     return (
       this.#records.get(imageRef) ??

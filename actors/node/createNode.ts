@@ -279,8 +279,8 @@ async function openDependencies(config: FullConfig, parts: NodeParts): Promise<N
 }
 
 /**
- * Returns the implementations of ports and feeds, and the image garbage collector. Implementations in `parts` replace
- * the real ones.
+ * Returns the implementations of ports and feeds, and the image garbage collector. Implementations that the caller of
+ * `createNode` provides replace the real ones.
  */
 function createEnvironment(
   dependencies: NodeDependencies,

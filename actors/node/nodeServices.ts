@@ -99,7 +99,7 @@ export interface NodeServiceDependencies
 }
 
 /** Wraps the removal of a pod's data so that the pod's image claims are released afterwards. */
-const releasingClaims =
+const withClaimRelease =
   (claims: ImageClaims, removePodData: PortService<'removePodData'>): PortService<'removePodData'> =>
   async (input, options) => {
     const output = await removePodData(input, options);
@@ -172,7 +172,7 @@ export function nodeServices(dependencies: NodeServiceDependencies): {
     collectImages: collectImagesPort(imageCollector),
     removeUnusedImages: removeUnusedImagesPort(imageCollector),
     ...disk,
-    removePodData: releasingClaims(claims, disk.removePodData),
+    removePodData: withClaimRelease(claims, disk.removePodData),
     ...resizeServices(serviceDependencies),
     ...cpuServices(serviceDependencies),
     saveMemory: saveMemoryPort(serviceDependencies.memoryState),

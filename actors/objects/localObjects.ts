@@ -61,7 +61,7 @@ export class LocalObjects implements ObjectsInUse {
   readonly #persistedBySource: ReadonlyMap<string, PersistedSourceObjects>;
   readonly #sourceLocations: SourceLocations;
 
-  /** `persisted` contains the persisted objects of each source. */
+  /** `persistedBySource` contains the persisted objects of each source. */
   constructor(
     sourceLocations: SourceLocations,
     clock: Clock,

@@ -212,7 +212,7 @@ async function registerSocket(
     let refusal = validationProblem(plugin, handler);
     if (refusal === undefined) {
       socket.isAccepted = true;
-      refusal = await registrationProblem(plugin, handler);
+      refusal = await registerWithHandler(plugin, handler);
     }
     if (!isCurrent()) {
       if (refusal === undefined) handler.deregister(plugin);
@@ -220,11 +220,11 @@ async function registerSocket(
     }
     if (refusal !== undefined) {
       socket.isAccepted = false;
-      await notify(client, refusal, signal);
+      await notifyPlugin(client, refusal, signal);
       throw new Error(refusal);
     }
     socket.registration = { plugin, handler };
-    await notify(client, '', signal).catch((error) => {
+    await notifyPlugin(client, '', signal).catch((error) => {
       deregister(socket);
       throw error;
     });
@@ -259,7 +259,7 @@ function validationProblem(plugin: PluginInfo, handler: PluginHandler): string |
 }
 
 /** Registers the plugin with its handler. If that fails, returns the reason in the kubelet's words. */
-async function registrationProblem(plugin: PluginInfo, handler: PluginHandler): Promise<string | undefined> {
+async function registerWithHandler(plugin: PluginInfo, handler: PluginHandler): Promise<string | undefined> {
   try {
     await handler.register(plugin);
     return undefined;
@@ -277,7 +277,7 @@ async function readPluginInfo(client: PacedClient, path: string, signal: AbortSi
   return plugin.endpoint === '' ? { ...plugin, endpoint: path } : plugin;
 }
 
-async function notify(client: PacedClient, error: string, signal: AbortSignal): Promise<void> {
+async function notifyPlugin(client: PacedClient, error: string, signal: AbortSignal): Promise<void> {
   const call = createUnaryCall(client, notifyRegistrationStatus, () => NOTIFY_TIMEOUT_MS);
   await call({ isRegistered: error === '', error }, { signal });
 }

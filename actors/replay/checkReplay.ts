@@ -86,7 +86,10 @@ export function checkReplay(args: ReplayArguments): void {
   for (const [index, entry] of args.entries.entries()) checkEntry(entry, `createReplay: entries[${index}]`);
 }
 
-/** Checks a single entry. Parsing the whole array would create an equally long copy. */
+/**
+ * Checks a single entry. The entries are checked one by one, because parsing the whole array would create an equally
+ * long copy.
+ */
 function checkEntry(value: unknown, location: string): void {
   checkShape(entrySchema, value, location);
   // Safe cast: the previous check ensures that the entry has a kind.

@@ -49,7 +49,7 @@ const PLAIN_WORD_PATTERN = /^(?:[a-z]{1,15}|[A-Z]{1,15}|[A-Z][a-z]{1,14})$/;
 /** Matches digests, which must not be redacted again. */
 const DIGEST_PATTERN = /^redacted-[0-9a-f]{16}$/;
 /** Maximum number of removed pods whose values are remembered, because later messages may still quote them. */
-const MAX_RETIRED = 200;
+const MAX_REMOVED_PODS = 200;
 
 export function createRedaction(key: Buffer = randomBytes(32)): Redaction {
   const redactor = new Redactor(key.toString('hex'));
@@ -175,7 +175,7 @@ class Redactor {
   }
 }
 
-/** The secret values of a pod. `source` is undefined once the pod has been removed. */
+/** The secret values of a pod. `source` is undefined unless a source currently lists the pod. */
 interface PodValues {
   readonly source?: string;
   readonly name: string;
@@ -189,7 +189,7 @@ interface PodValues {
 class SecretValues {
   /** Keyed by UID. */
   readonly #pods = new Map<string, PodValues>();
-  /** UIDs of removed pods, oldest first. */
+  /** UIDs of removed pods, and of an earlier agent's pods that no source has listed yet, oldest first. */
   readonly #removedUids = new Set<string>();
   /**
    * Strings that represent a value, i.e. the value itself and its JSON form, with the number of pods that have the
@@ -270,7 +270,7 @@ class SecretValues {
     this.#removedUids.delete(uid);
     this.#removedUids.add(uid);
     for (const oldest of this.#removedUids) {
-      if (this.#removedUids.size <= MAX_RETIRED) return;
+      if (this.#removedUids.size <= MAX_REMOVED_PODS) return;
       this.#removedUids.delete(oldest);
       this.#forgetPod(oldest);
     }
@@ -294,8 +294,8 @@ class SecretValues {
 const isSecretValue = (value: string): boolean => value.length >= MIN_PATTERN_LENGTH && !PLAIN_WORD_PATTERN.test(value);
 
 /**
- * Returns the secret values of a pod that are not in `known`. A value that the manifest also contains elsewhere, e.g.
- * in a path or a name, is not secret.
+ * Returns the secret values of a pod that are not in `knownSecrets`. A value that the manifest also contains elsewhere,
+ * e.g. in a path or a name, is not secret.
  */
 function findNewSecrets(pod: Pod, knownSecrets: ReadonlySet<string>): Set<string> {
   const values = new Set<string>();

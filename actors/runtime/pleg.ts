@@ -110,7 +110,7 @@ class Pleg {
   async eventLoop(): Promise<void> {
     const { cri, clock, signal, onError, onStreamBroken } = this.#options;
     while (!signal.aborted) {
-      // Relist once the stream is open, to detect changes that it has missed.
+      // Relist once the stream is open, to detect the changes that occurred while it was closed.
       const onOpen = () => {
         this.#count({ action: 'eventStreamOpened' });
         this.#updateState({ type: 'streamOpened' });

@@ -5,7 +5,7 @@ import type { Clock } from '../../base/time/clock.ts';
 import { cacheSyncTimeout, type PodObjects } from '../../kubernetes/objects/podObjects.ts';
 import { withTimeout } from './withTimeout.ts';
 
-/** The kubelet also waits this long for its cache of an object. */
+/** Timeout of `get`. The kubelet waits equally long for its cache of an object. */
 const OBJECT_TIMEOUT_MS = 1_000;
 
 /** Wraps `objects` so that each `get` times out after a second, with the kubelet's message. */

@@ -24,9 +24,14 @@ export interface SimulatedServer {
   readonly connectMs?: number;
   /** Whether the server only accepts TLS. */
   readonly isSecure?: boolean;
-  /** Returns the response for a path with its query. If undefined, the server never responds. */
+  /**
+   * Returns the response for a path with its query. If missing, or if it returns undefined, the server never responds.
+   */
   readonly respond?: (path: string) => SimulatedResponse | undefined;
-  /** Returns the health of a service in the gRPC health protocol. If undefined, the server never responds. */
+  /**
+   * Returns the health of a service in the gRPC health protocol. If missing, or if it returns undefined, the server
+   * never responds.
+   */
   readonly health?: (service: string) => Extract<HealthResult, object> | undefined;
 }
 

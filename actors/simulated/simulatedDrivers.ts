@@ -81,13 +81,13 @@ export class SimulatedDriverHost {
       requireRegistered: (name) => void this.#find(name),
       prepare: (name, claims) =>
         gate(
-          { name: 'prepareResources', about: describe(name, claims), writes: true },
+          { name: 'prepareResources', about: describeClaims(name, claims), writes: true },
           () => this.#prepare(name, claims),
           () => this.#prepare(name, claims.slice(0, 1)),
         ),
       unprepare: (name, claims) =>
         gate(
-          { name: 'unprepareResources', about: describe(name, claims), writes: true },
+          { name: 'unprepareResources', about: describeClaims(name, claims), writes: true },
           () => this.#unprepare(name, claims),
           () => this.#unprepare(name, claims.slice(0, 1)),
         ),
@@ -140,5 +140,5 @@ export class SimulatedDriverHost {
   }
 }
 
-const describe = (name: string, claims: readonly ClaimReference[]): string =>
+const describeClaims = (name: string, claims: readonly ClaimReference[]): string =>
   `${name}: ${claims.map((claim) => claim.name).join(', ')}`;

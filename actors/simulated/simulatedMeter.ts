@@ -25,14 +25,14 @@ export function simulatedMeter(resources: SimulatedResources, gate: Gate): Resou
     measurePods: (uids, resource) =>
       measure('measurePods', () =>
         Object.fromEntries(
-          Object.entries(resources.usages(uids)).map(([uid, usage]) => [uid, usageOf(resource, usage)] as const),
+          Object.entries(resources.usages(uids)).map(([uid, usage]) => [uid, measuredUsage(resource, usage)] as const),
         ),
       ),
   };
 }
 
 /** Returns only the figures that a host measures for a resource. */
-function usageOf(resource: MeasuredResource, usage: PodUsage): PodUsage {
+function measuredUsage(resource: MeasuredResource, usage: PodUsage): PodUsage {
   switch (resource) {
     case 'everything':
       return usage;

@@ -63,7 +63,7 @@ export class TimerHeap {
   }
 
   #removeCleared(): void {
-    // A sorted array is a heap.
+    // Sort the remaining timers, because a sorted array is a valid heap.
     this.#timerHeap = this.#timerHeap
       .filter(({ id }) => this.#liveIds.has(id))
       .sort((a, b) => a.due - b.due || a.id - b.id);

@@ -29,7 +29,7 @@ const FIRST_RETRY_MS = 1_000;
 /** Delay after which a changed file is considered completely written. Each further change restarts the delay. */
 const SETTLE_MS = 5;
 /** Maximum time that a new file may be empty. After that, the empty file is reported as a problem. */
-const EMPTY_MS = 500;
+const MAX_EMPTY_MS = 500;
 const NO_RECURSION = `${DIRECTORY_NOT_FILE}: subdirectories of the manifest path are not read`;
 /**
  * Maximum number of files to read before the pods read so far are published. This allows the first of many pods to
@@ -163,7 +163,7 @@ class FileSource {
     const [listing, inotify] = [LISTING_KEY, INOTIFY_KEY].map((key) => this.#problems.get(key)?.message);
     if (listing !== undefined) return { state: 'failing', until: nextListTime, failure: listing };
     if (!this.#directoryExists) return { state: 'absent', until: nextListTime };
-    const settleTimes = [...this.#emptySinceByPath.values()].map((since) => since + EMPTY_MS);
+    const settleTimes = [...this.#emptySinceByPath.values()].map((since) => since + MAX_EMPTY_MS);
     const pendingTimes = settleTimes.filter((time) => time > now);
     if (pendingTimes.length > 0)
       return { state: 'settling', until: this.#steadyClock.toWallTime(Math.min(...pendingTimes)) };
@@ -241,7 +241,7 @@ class FileSource {
       `inotify on ${manifestLocation.directory}`,
     );
     const { files, invalidNames } = await listManifests(this.#disk, manifestLocation);
-    // Files that are still being written are read once they have settled.
+    // Skip files that are still being written. They are read once they have settled.
     await this.#readFiles(files.filter((file) => !this.#readableAt.has(basename(file))));
     if (this.#signal.aborted) return;
     const presentFiles = new Set(files);
@@ -334,8 +334,8 @@ class FileSource {
     const now = this.#steadyClock.now();
     const emptySince = this.#emptySinceByPath.get(file) ?? now;
     this.#emptySinceByPath.set(file, emptySince);
-    if (now - emptySince >= EMPTY_MS) return false;
-    this.#readableAt.set(basename(file), emptySince + EMPTY_MS);
+    if (now - emptySince >= MAX_EMPTY_MS) return false;
+    this.#readableAt.set(basename(file), emptySince + MAX_EMPTY_MS);
     return true;
   }
 
@@ -409,7 +409,7 @@ class FileSource {
 
   #onChange(location: ManifestLocation, name: string | null, change: DirectoryChange): void {
     const now = this.#steadyClock.now();
-    // Only a list can identify a file whose name is not valid UTF-8.
+    // List the directory for a name that is not valid UTF-8, because only a list can identify the file.
     if (name?.includes('\ufffd')) this.#nextListAt = now;
     else if (name !== null && isManifestName(location, name)) {
       this.#readableAt.set(name, now + SETTLE_MS);
@@ -418,8 +418,8 @@ class FileSource {
         this.#recordRemoval(location.directory, name);
       }
     }
-    // The change concerns the directory itself, or the link that a mounted volume swaps to replace all its files at
-    // once.
+    // List the directory if the change concerns the directory itself, or the link that a mounted volume swaps to
+    // replace all its files at once.
     if (name === null || name === basename(location.directory) || name.startsWith('..')) this.#nextListAt = now;
     this.#alarm.ring();
   }

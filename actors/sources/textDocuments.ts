@@ -66,8 +66,8 @@ export const formatPodName = ({ metadata }: Pod): string => `${metadata.namespac
 
 /**
  * Updates the documents with newly parsed manifests and removes the documents that no manifest contains. Removes none
- * if a manifest does not identify its object or if no manifest is valid, because such a manifest may be an invalid
- * version of a missing document.
+ * if a manifest does not identify its object or if no manifest is valid, because a manifest may then be an invalid
+ * version of a document that seems to be missing.
  */
 export async function updateText(
   previousText: ParsedText,

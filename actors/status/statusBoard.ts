@@ -297,8 +297,8 @@ class Board implements StatusBoard {
   }
 
   /**
-   * Returns a pod that is being adopted, with its last published status and with its actor, whose tree shows the
-   * progress of the adoption.
+   * Returns a pod as queries show it. A pod that is being adopted has its last computed status, if any, and the tree of
+   * its actor, which shows the progress of the adoption.
    */
   #visiblePod(uid: string): VisiblePod | undefined {
     const [computed, adopted] = [this.#ledger.computed(uid), this.#adoptedPods.get(uid)];
@@ -314,7 +314,7 @@ class Board implements StatusBoard {
     const isRemoved = view.tags.includes('terminated');
     if (isRemoved && lastComputed?.shown !== shown) {
       if (!wasAdopted) return;
-      // The pod terminated before its first status was computed.
+      // The pod terminated before its actor's first status was computed, so there is no status to publish.
       this.#cancelPostponed(uid);
       this.#lastComputedAt.delete(uid);
       return;
@@ -421,12 +421,12 @@ interface DuePod {
 }
 
 /** A pod with more containers and volumes than this is considered large. */
-const MIN_LARGE_POD_PARTS = 20;
+const MAX_SMALL_POD_PARTS = 20;
 /**
- * Maximum interval between two computations of a large pod's status, in milliseconds. It equals the interval at which
- * the kubelet inspects containers.
+ * Maximum delay of the computation of a large pod's status, in milliseconds. It equals the interval at which the
+ * kubelet inspects containers.
  */
-const MAX_INTERVAL_MS = 1_000;
+const MAX_STATUS_DELAY_MS = 1_000;
 
 /**
  * Returns the minimum interval between two computations of a pod's status, in milliseconds: 0 for a small pod, and 1 ms
@@ -438,5 +438,5 @@ function statusDelayMs(pod: PodRef): number {
   if (snapshot.hasTag('reclaimed') || snapshot.status !== 'active') return 0;
   const { spec } = snapshot.context.allocated;
   const partCount = containersOf(spec).length + (spec.volumes ?? []).length;
-  return partCount > MIN_LARGE_POD_PARTS ? Math.min(partCount, MAX_INTERVAL_MS) : 0;
+  return partCount > MAX_SMALL_POD_PARTS ? Math.min(partCount, MAX_STATUS_DELAY_MS) : 0;
 }

@@ -200,7 +200,7 @@ export class StatusLedger {
     const { namespace, name } = pod.metadata;
     const entry = this.#entry(uid);
     const { savedTerminal } = entry;
-    // A removed pod runs again if a source lists it again.
+    // A removed pod may run again if a source lists it again, so the saved status is no longer final.
     const isRunnableAgain = removed && savedTerminal?.isFinal === true;
     const lastReport = lastReportOf(entry);
     // A status that must not be reported is neither persisted nor compared with the next terminal status.
@@ -278,12 +278,12 @@ export class StatusLedger {
   acknowledge(sink: string, status: QueuedStatus): void {
     const { uid } = status;
     const entry = this.#entries.get(uid);
-    // The pod may have been removed since the status was sent.
+    // Ignore a late acknowledgement for a pod that was forgotten after the status had been sent.
     if (entry?.queued === undefined) return;
     const { queued, savedTerminal } = entry;
     entry.acknowledged = new Map([...entry.acknowledged, [sink, status]]);
     const isAwaited = awaitedSinks(entry).some((name) => this.#acknowledgingSinks.includes(name));
-    // A later terminal status, which has not been published yet, may already be on disk.
+    // The disk may already contain a later terminal status that has not been published yet and must not be removed.
     const isSavedStatus = isSamePodStatus(savedTerminal?.status, queued.status);
     if (isSavedStatus && !isAwaited) this.#removeAcknowledgedTerminal(uid);
     this.#forgetIfAcknowledged(uid);
@@ -316,8 +316,8 @@ export class StatusLedger {
   }
 
   /**
-   * Whether the terminal status on disk has been published. Until then, the published statuses belong to the run whose
-   * end it reports.
+   * Whether the terminal status on disk has been published. Before that, all published statuses are from the run that
+   * ended with this terminal status.
    */
   #isTerminalPublished(uid: string): boolean {
     const { savedTerminal, awaitingFacts } = this.#entry(uid);

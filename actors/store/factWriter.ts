@@ -200,7 +200,7 @@ function createCheckpointWriter(store: CheckpointStore, logFailure: (write: Prom
       void write(uid, { allocated: undefined, actuated: undefined });
     },
     persist: (uid: string, view: PodView): Promise<void> | undefined => {
-      // The sizes of containers without actors are unknown.
+      // Skip an unsettled pod, because the sizes of containers without actors are unknown.
       if (view.isUnsettled || !isAdmitted(view) || hasSameActuation(persistedViews.get(uid), view)) return undefined;
       persistedViews.set(uid, view);
       const { actuated } = store.checkpointedResources(uid);

@@ -150,7 +150,8 @@ export async function surveyPods(
   knownUids: readonly string[],
 ): Promise<PodsOnDisk> {
   const skippedUids = new Set(knownUids);
-  // List the logs first, because the directory of a new pod is created before its logs.
+  // List the logs first. The directory of a new pod is created before its logs, so a new pod is never listed with logs
+  // but without a directory.
   const podsWithLogs = (await listPodsWithLogs(layout, podLogsDir)) ?? [];
   const uids = (await listPodDirectories(layout)).filter((uid) => !skippedUids.has(uid));
   const findIdentity = createIdentityFinder(podsWithLogs);

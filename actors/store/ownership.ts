@@ -97,13 +97,12 @@ export function createOwnership({ layout, ownMark, podLogsDir, owner, onAdopted 
 }
 
 /**
- * Tracks the UIDs of pods with sandboxes of this agent (`seen`), and of pods with sandboxes of another agent
- * (`shared`).
+ * Tracks which pods have sandboxes of this agent (`ownPodUids`), and which have sandboxes of another agent (`shared`).
  */
 function createObservations(files: FileSystem, maker: Maker, owner: string) {
   const ownPodUids = new Set<string>();
   const sharedUids = new Set<string>();
-  const isOwnMark = memoize((mark) => mark === owner || isMarkOfAgent(files, maker, mark));
+  const isOwnMark = cacheByMark((mark) => mark === owner || isMarkOfAgent(files, maker, mark));
   const foreignMark = (mark: string | undefined) => (mark === undefined || isOwnMark(mark) ? undefined : mark);
   const observe = (pod: ObservedPod): ObservedPod => {
     const { uid, sandboxes } = pod;
@@ -126,7 +125,7 @@ function isMarkOfAgent(files: FileSystem, { root, node }: Maker, mark: string): 
 }
 
 /** Caches the result for each mark, because there are only a few different marks and every list repeats them. */
-function memoize(predicate: (mark: string) => boolean): (mark: string) => boolean {
+function cacheByMark(predicate: (mark: string) => boolean): (mark: string) => boolean {
   const results = new Map<string, boolean>();
   return (mark) => {
     const result = results.get(mark) ?? predicate(mark);

@@ -68,7 +68,8 @@ export async function writeFact(
     if (!mayReplace()) throw new Error('a later change has replaced it');
     await files.rename(temporaryPath, file);
   } catch (error) {
-    // A partial file takes up space on a full disk, and nothing else removes it before the next start.
+    // Remove the partial file now, because it takes up space on a full disk and would otherwise remain until the next
+    // start.
     await files.rm(temporaryPath, { force: true }).catch(() => onLeftover(temporaryPath));
     throw error;
   }

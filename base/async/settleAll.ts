@@ -1,7 +1,7 @@
 /**
- * Waits until every promise has settled. Then resolves with the values or, if any promise was rejected, rejects with
- * the reason of the first of these in the order of `promises`. Therefore, none of the work is still running when the
- * caller cleans up after a failure.
+ * Waits until every promise has settled. Then resolves with the values or, if any promise was rejected, rejects like
+ * the first rejected one in the order of `promises`. Therefore, none of the work is still running when the caller
+ * cleans up after a failure.
  */
 export async function settleAll<T extends readonly unknown[] | []>(
   promises: T,

@@ -9,9 +9,9 @@ export interface TimeLimit {
 }
 
 /**
- * Starts a time limit of `ms` milliseconds, which does not keep the process alive. Longer limits run as a series of
- * timers of at most `maxTimerMs`. Unlike the timer of `AbortSignal.timeout`, this timer can be cleared, so a burst of
- * pods does not leave thousands of pending timers behind.
+ * Starts a time limit of `ms` milliseconds. Its timer does not keep the process alive. Limits longer than `maxTimerMs`
+ * run as a series of timers. Unlike the timer of `AbortSignal.timeout`, this timer can be cleared, so a burst of pods
+ * does not leave thousands of pending timers behind.
  */
 export function startTimeLimit(ms: number, maxTimerMs = MAX_TIMER_MS): TimeLimit {
   const controller = new AbortController();

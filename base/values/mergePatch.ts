@@ -49,7 +49,7 @@ function listChanges(
   const changedEntries = currentEntries.flatMap((entry) => {
     const previousEntry = findByKey(previousEntries, entry);
     if (previousEntry === undefined) return [entry];
-    const entryChanges = changedFields(previousEntry, entry);
+    const entryChanges = shallowFieldChanges(previousEntry, entry);
     return entryChanges.length === 0 ? [] : [{ ...Object.fromEntries(entryChanges), [key]: lookUp(entry, key) }];
   });
   const deletions = previousEntries
@@ -66,7 +66,7 @@ function listChanges(
 }
 
 /** Returns the changed fields. Deleted fields are null. */
-function changedFields(previousFields: JsonFields, currentFields: JsonFields): FieldChange[] {
+function shallowFieldChanges(previousFields: JsonFields, currentFields: JsonFields): FieldChange[] {
   const names = [...new Set([...Object.keys(previousFields), ...Object.keys(currentFields)])];
   return names.flatMap((name) => {
     const [previous, current] = [lookUp(previousFields, name), lookUp(currentFields, name)];

@@ -21,7 +21,7 @@ _statelet() {
 complete -F _statelet statelet
 `;
 
-const zsh = `#compdef statelet
+const zshScript = `#compdef statelet
 # Completion of statelet in zsh: source <(statelet completion zsh), or this as _statelet in a folder of fpath
 _statelet() {
   local -a found
@@ -60,6 +60,6 @@ end
 complete -c statelet -f -a '(__statelet_complete)'
 `;
 
-const scriptsByShell: Readonly<Record<Shell, string>> = { bash: bashScript, zsh, fish: fishScript };
+const scriptsByShell: Readonly<Record<Shell, string>> = { bash: bashScript, zsh: zshScript, fish: fishScript };
 
 export const completionScript = (shell: Shell): string => scriptsByShell[shell];

@@ -37,7 +37,7 @@ export function announceReady(agent: AgentPort, onReady: (line: string) => void)
   const isSettled = createSettledCheck();
   const check = () => {
     const { state, simulated } = agent.node();
-    // A node that is still starting may not have read all its pods.
+    // Ignore the pods of a node that is still starting, because it may not have read all of them.
     const pods = ['running', 'partial'].includes(state) ? agent.pods() : [];
     const now = systemClock.now();
     const readiness = nodeReadiness(pods, now);

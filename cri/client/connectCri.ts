@@ -8,8 +8,8 @@ import { createUnaryCall, type PacedClient } from './unaryCall.ts';
 
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 /**
- * Maximum number of calls that start in one turn of the event loop. Starting a call takes about 0.2 ms. Further calls
- * start in later turns.
+ * Maximum number of calls that start in one turn of the event loop. Further calls start in later turns, because each
+ * start takes about 0.2 ms and a long burst would block the event loop.
  */
 const MAX_CALLS_PER_TURN = 32;
 

@@ -53,9 +53,9 @@ export function observedSandbox(sandbox: PodSandbox | PodSandboxStatus): Observe
 }
 
 /**
- * Converts the status of a sandbox, ordering its IPs like those of the node (`hostIps`). The IPs are empty for a
- * sandbox on the host network, and undefined if the runtime does not report its network. Returns undefined if the
- * labels do not name a pod.
+ * Converts the status of a sandbox. Orders the sandbox's IPs by address family, with the node's primary family
+ * (`hostIps`) first. The IPs are empty for a sandbox on the host network, and undefined if the runtime does not report
+ * the network of the sandbox. Returns undefined if the labels do not name a pod.
  */
 export function observedSandboxStatus(
   status: PodSandboxStatus,

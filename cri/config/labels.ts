@@ -18,7 +18,9 @@ export const CONTAINER_NAME_LABEL = 'io.kubernetes.container.name';
 export const labeledContainerName = ({ labels, metadata }: Pick<Container, 'labels' | 'metadata'>): string =>
   lookUp(labels, CONTAINER_NAME_LABEL) ?? metadata?.name ?? '';
 
-/** Annotations that are written on containers, and that the agent reads when it no longer knows the pod. */
+/**
+ * Annotations on containers, from which the agent reads the settings of a container when it no longer knows the pod.
+ */
 export const CONTAINER_HASH_ANNOTATION = 'io.kubernetes.container.hash';
 export const RESTART_COUNT_ANNOTATION = 'io.kubernetes.container.restartCount';
 export const TERMINATION_MESSAGE_PATH_ANNOTATION = 'io.kubernetes.container.terminationMessagePath';
@@ -32,8 +34,8 @@ export const POD_DELETION_GRACE_PERIOD_ANNOTATION = 'io.kubernetes.pod.deletionG
 export const OWNER_ANNOTATION = 'statelet.io/owner';
 
 /**
- * Annotation on containers with the references of the images that they mount, separated by commas. Lists of containers
- * include annotations but not mounts.
+ * Annotation with the references of the images that a container mounts, separated by commas. The annotation is needed
+ * because lists of containers do not include mounts.
  */
 export const MOUNTED_IMAGES_ANNOTATION = 'statelet.io/mounted-images';
 

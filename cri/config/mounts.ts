@@ -73,7 +73,7 @@ export function listSubPaths(input: Pick<MountsInput, 'container' | 'environment
     const subPath = resolveSubPath(mount, { container, environment });
     if (subPath === '') return [];
     const mountedVolume = findMountedVolume(mount, volumes);
-    // A subPath in an image volume is resolved by the runtime.
+    // Skip a subPath in an image volume, because the runtime resolves it.
     if (mountedVolume.kind !== 'path') return [];
     const { kind: _, ...location } = mountedVolume;
     return [{ index, volume: mount.name, ...location, subPath }];

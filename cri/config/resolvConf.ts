@@ -24,8 +24,8 @@ export function createResolvConfReader(file: string): () => Promise<ResolvConf> 
 }
 
 /**
- * Returns a version key of the file that changes when its contents or metadata change, or undefined if the file cannot
- * be accessed.
+ * Returns a key that changes whenever the contents or metadata of the file change, or undefined if the file cannot be
+ * accessed.
  */
 function fileVersion(file: string): string | undefined {
   try {
@@ -52,7 +52,7 @@ export function parseResolvConf(contents: string): ResolvConf {
       if (address !== undefined) return address;
       throw new Error('Encountered error while parsing resolv conf file. Error: nameserver list is empty');
     }),
-    // A trailing dot does not change the meaning of a search domain. The root domain itself is ignored.
+    // Remove a trailing dot, which does not change the meaning of a search domain, and omit the root domain.
     searches: (directiveArguments('search').at(-1) ?? []).flatMap((search) =>
       search === '.' ? [] : [search.replace(/\.$/, '')],
     ),

@@ -141,7 +141,7 @@ class ArchiveReader {
   readonly #name: string | undefined;
   /** Images by blob digest and depth. The cache prevents exponential time when many indexes refer to the same index. */
   readonly #imagesByDigest = new Map<string, Promise<readonly ResolvedImage[]>>();
-  /** Configurations of a docker-archive by file name. Several entries may refer to the same file. */
+  /** Cache of the configurations in a docker-archive by file name. Several entries may refer to the same file. */
   readonly #configs = new Map<string, { readonly id: string; readonly platform: Platform }>();
   /**
    * Files of the layers that containerd unpacks for each image, by the digest of the image's manifest or configuration.
@@ -267,8 +267,8 @@ class ArchiveReader {
   async #resolveImages(descriptor: Descriptor, depth: number): Promise<readonly ResolvedImage[]> {
     const { digest, mediaType, platform } = descriptor;
     const isIndex = INDEX_MEDIA_TYPES.has(mediaType);
-    // Skip images for other platforms. Attestations have the platform unknown/unknown, and an archive has no files for
-    // platforms that were not pulled.
+    // Skip images for other platforms, because an archive has no files for platforms that were not pulled. This also
+    // skips attestations, which have the platform unknown/unknown.
     if (!isIndex && platform && !this.#matchesPlatform(platform)) return [{ id: '', platform }];
     const key = `${depth} ${digest} ${mediaType}`;
     const pendingImages = this.#imagesByDigest.get(key);
@@ -409,8 +409,8 @@ class ArchiveReader {
   }
 
   /**
-   * Streams the members of the archive unchanged, except for the JSON file that lists the images. It is replaced by a
-   * version with the images' full names, which comes last.
+   * Streams the members of the archive without the JSON file that lists the images, and then a version of this file
+   * with the full names of the images.
    */
   async *#content(listing: string, content: Buffer): AsyncGenerator<Uint8Array> {
     const sortedMembers = [...this.#members.values()].toSorted((a, b) => a.startOffset - b.startOffset);

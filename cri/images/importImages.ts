@@ -23,7 +23,10 @@ export interface ArchiveImport {
 
 /** Time limit of an import in milliseconds. The import fails when it is exceeded. */
 const IMPORT_TIMEOUT_MS = 3_600_000;
-/** Polling interval for image changes, in milliseconds. containerd notifies its CRI plugin within milliseconds. */
+/**
+ * Polling interval for image changes, in milliseconds. It is short, because containerd notifies its CRI plugin within
+ * milliseconds.
+ */
 export const POLL_INTERVAL_MS = 20;
 export const MAX_POLLS = 500;
 
@@ -54,7 +57,7 @@ export async function importArchive({ cri, endpoint, archive, pause, signal }: A
   for (const image of archive.images) await waitUntilVisible(image, { cri, pause, signal });
 }
 
-/** Throws if `ctr` is not installed. `ctr` performs operations for which the CRI has no call. */
+/** Throws if `ctr` is not installed. The program is needed for operations for which the CRI has no call. */
 export async function requireCtr(purpose: string): Promise<void> {
   if ((await findProgram('ctr')) !== undefined) return;
   throw new NodeFailure('Unimplemented', `ctr, the program of containerd that ${purpose}, is not in PATH`);

@@ -15,8 +15,8 @@ export interface NamesToRemove {
 }
 
 /**
- * Determines which names of an image are removed by a request to remove `name`, as with "docker rmi", and which names
- * remain. A request for a name removes that name and, if it is the last tag of its repository, the digests of that
+ * Returns the names of an image that a request to remove `name` removes, and the names that remain. As with "docker
+ * rmi", a request for a name removes that name and, if it is the last tag of its repository, the digests of that
  * repository. A request for an ID removes all names. Throws if the name is ambiguous.
  */
 export function namesToRemove(

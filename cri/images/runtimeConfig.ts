@@ -9,8 +9,8 @@ const configShape = z.object({
 });
 
 /**
- * Reads containerd's configuration from the verbose information in the runtime's status. containerd 2 reports fewer
- * fields.
+ * Reads containerd's configuration from the verbose information in the runtime's status. containerd 2 does not report
+ * all fields, so each of them may be undefined.
  */
 export async function runtimeConfig(
   cri: Pick<Cri, 'status'>,

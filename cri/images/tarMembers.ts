@@ -35,7 +35,7 @@ const CHECKSUM_LENGTH = 8;
 /** Offset of the flag in a GNU sparse header block that says whether another block follows. */
 const EXTENDED_FLAG_OFFSET = 504;
 
-/** Maximum number of members, because all their names are in memory. An archive with more members is rejected. */
+/** Maximum number of members. An archive with more is rejected, because the names of all members are kept in memory. */
 const MAX_MEMBERS = 100_000;
 
 const REGULAR_FILE_TYPES: ReadonlySet<string> = new Set(['0', '\0', '7']);

@@ -44,7 +44,8 @@ export async function killContainer(layout: Layout, id: string): Promise<void> {
  * while, because killed processes need time to exit.
  */
 export async function removeCgroups(ownCgroup: string, podCgroups: readonly string[], pause: Pause): Promise<void> {
-  // A pod's cgroup may be in a different tree. In that tree, only the pod's own cgroup is removed.
+  // Remove pod cgroups outside the containerd's own cgroup one by one, because their parents may belong to other
+  // software.
   const outerPodCgroups = podCgroups.filter((path) => !path.startsWith(`${ownCgroup}/`));
   const removeFromHierarchy = async (hierarchy: string) => {
     const removeOwnCgroup = async () => {
@@ -93,8 +94,8 @@ async function killProcesses(directory: string): Promise<void> {
     .map(Number)
     .filter((pid) => pid > 1 && pid !== process.pid);
   for (const pid of pids) sendSignal(pid, 'SIGKILL');
-  // On cgroup v1, a frozen process exits only after it has been thawed. The flag prevents the file from being created
-  // where it does not exist.
+  // On cgroup v1, a frozen process exits only after it has been thawed. The flag `r+` prevents writeFile from creating
+  // the file where it does not exist.
   if (pids.length > 0) await writeFile(join(directory, 'freezer.state'), 'THAWED', { flag: 'r+' }).catch(() => {});
 }
 

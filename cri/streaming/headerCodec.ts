@@ -4,8 +4,8 @@ import { decodeHeaders, encodeHeaders, type Headers } from './headerBlock.ts';
 import { headerDictionary } from './headerDictionary.ts';
 
 /**
- * Maximum size in bytes of decompressed headers, because a few compressed bytes can expand to many. Larger headers are
- * an error.
+ * Maximum size in bytes of decompressed headers. Larger headers are an error. The limit is required because a few
+ * compressed bytes can expand to many.
  */
 export const MAX_HEADERS_BYTES = 64 * 1024;
 

@@ -64,8 +64,8 @@ export async function runRemoteCommand(
     signal.throwIfAborted();
     const remoteStreams = await openStreams(connection, streams);
     const status = readStatus(remoteStreams.error).finally(() => {
-      // End the output streams here. The peer sends all output before the Status, but does not close these streams
-      // while it has input that it has not read.
+      // End the output streams here, because no output follows the Status, but the peer leaves these streams open while
+      // it has unread input.
       for (const stream of [remoteStreams.stdout, remoteStreams.stderr]) stream?.receiveEnd();
     });
     status.catch(() => {});

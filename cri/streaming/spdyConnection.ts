@@ -103,7 +103,7 @@ export class SpdyConnection {
       if (this.#frameReader.isIncomplete) throw protocolFailure('it broke off within a frame');
       this.#shutDown(undefined);
     } catch (error) {
-      // The error may also come from `onStream`.
+      // This also handles errors that `onStream` throws.
       this.#shutDown(
         error instanceof NodeFailure ? error : createConnectionClosedFailure(error),
         GO_AWAY_STATUS_CODES.protocolError,
@@ -135,7 +135,7 @@ export class SpdyConnection {
   }
 
   async #handleData(streamId: number, data: Uint8Array, fin: boolean): Promise<void> {
-    // If the stream is missing, this side has destroyed it.
+    // Discard the data if the stream is missing, because this side has destroyed the stream.
     const stream = this.#streams.get(streamId);
     await stream?.receive(data);
     if (fin) stream?.receiveEnd();
@@ -180,8 +180,8 @@ export class SpdyConnection {
 
   #addStream(streamId: number, headers: Headers): SpdyStream {
     const stream = new SpdyStream(streamId, headers, this.#streamTransport);
-    // The code that uses the stream handles the error. Without this listener, an error of an unused stream would crash
-    // the process.
+    // Ignore errors here, because the code that uses the stream handles them. Without this listener, an error of an
+    // unused stream would crash the process.
     stream.on('error', () => {});
     this.#streams.set(streamId, stream);
     return stream;

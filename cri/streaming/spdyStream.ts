@@ -71,8 +71,8 @@ export class SpdyStream extends Duplex {
   }
 
   /**
-   * Ends the stream because the connection has closed. The connection reports the error. Received data can still be
-   * read.
+   * Ends the stream without an error after the connection has closed, because the connection itself reports the error.
+   * Received data can still be read.
    */
   handleConnectionClosed(): void {
     this.#state = 'lost';

@@ -80,7 +80,7 @@ export function dialUpgrade(url: URL, protocols: readonly string[], signal: Abor
   upgradeRequest.once('socket', (socket) => socket.once('connect', () => streamingConnections.add(socket)));
   upgradeRequest.on('error', (error) => reject(dialFailure(messageOf(error), error)));
   upgradeRequest.on('upgrade', (response, socket, head) => {
-    // From here on, the connection reports its own errors.
+    // Ignore errors of the request from here on, because the connection reports its own errors.
     upgradeRequest.removeAllListeners('error').on('error', () => {});
     resolve({ response, socket, head });
   });

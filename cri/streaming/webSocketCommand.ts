@@ -75,7 +75,7 @@ export function acceptWebSocket(
   const rejectDisconnected = () => reject(new Error('the client has gone'));
   signal.addEventListener('abort', rejectDisconnected);
   if (signal.aborted) rejectDisconnected();
-  // The ws package itself refuses invalid requests and closes the connection.
+  // The ws package refuses invalid requests itself and then closes the connection without calling `resolve`.
   socket.once('close', rejectDisconnected);
   server.handleUpgrade(strippedRequest, socket, head, resolve);
   return promise.finally(() => signal.removeEventListener('abort', rejectDisconnected));

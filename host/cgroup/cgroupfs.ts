@@ -66,8 +66,8 @@ function killProcesses(directory: string): number[] {
     // the case.
     undefinedOnError(() => process.kill(pid, 'SIGKILL'));
   }
-  // On v1, a frozen process exits only after it is thawed. The flag avoids creating the file where it does not exist:
-  // in hierarchies of other controllers, on v2, and in removed cgroups.
+  // On v1, a frozen process exits only after it is thawed. The flag `r+` avoids creating the file where it does not
+  // exist, i.e. in hierarchies of other controllers, on v2, and in removed cgroups.
   if (processes.length > 0) {
     undefinedOnError(() => writeFileSync(join(directory, 'freezer.state'), 'THAWED', { flag: 'r+' }));
   }

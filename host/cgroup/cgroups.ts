@@ -8,9 +8,9 @@ import type { ResizableResource } from '../../kubernetes/resources/resize.ts';
  */
 export interface Cgroups {
   /**
-   * Creates the parents of the pods' cgroups with their limits, and retries setting pod limits that could not be set
-   * before. While pods of other agents are in the tree, shared cgroups are not changed. On failure, rejects with
-   * `FailedNodeAllocatableEnforcement`. Idempotent.
+   * Creates the parent cgroups of the pods' cgroups and sets their limits. Also retries setting pod limits that could
+   * not be set before. While pods of other agents are in the tree, shared cgroups are not changed. On failure, rejects
+   * with `FailedNodeAllocatableEnforcement`. Idempotent.
    */
   setUp(): Promise<CgroupSetup>;
   /** Creates the cgroup of a pod with its limits. An existing one is not changed. */

@@ -13,7 +13,7 @@ interface ContainerOomKillsParts {
   readonly cgroupfs?: Pick<Cgroupfs, 'names' | 'exists' | 'read'>;
 }
 
-/** The counts of a cgroup's own processes, without those of its children. */
+/** File with the event counts of the cgroup itself, without those of its child cgroups. */
 const EVENTS_FILE = 'memory.events.local';
 const KILLS_PATTERN = /^oom_kill (\d+)$/m;
 

@@ -39,7 +39,7 @@ export async function createCgroup(cgroup: Cgroup, mayChange: (path: string) => 
   );
 }
 
-/** Enables controllers for the children of a v2 cgroup. The controllers must be enabled in its ancestors first. */
+/** Enables controllers for the children of a v2 cgroup, after enabling them in its ancestors. */
 async function enableControllers(
   cgroupfs: Cgroupfs,
   hierarchy: Hierarchy,
@@ -55,7 +55,7 @@ async function enableControllers(
   if (requiredControllers.length === 0) return;
   if (path !== '.') await enableControllers(cgroupfs, hierarchy, { path: dirname(path), mayChange });
   await cgroupfs.mkdir(directory);
-  // A parent that must not be changed does not necessarily provide all controllers.
+  // Enable only available controllers, because a parent that must not be changed may not provide all of them.
   const availableControllers = readWords(cgroupfs, join(directory, 'cgroup.controllers')) ?? requiredControllers;
   const controllersToEnable = requiredControllers.filter((controller) => availableControllers.includes(controller));
   if (controllersToEnable.length > 0)

@@ -52,7 +52,10 @@ const ALL_PODS_CGROUP = ['kubepods'];
 const BURSTABLE_CGROUP = [...ALL_PODS_CGROUP, 'burstable'];
 const QOS_CLASSES = ['burstable', 'besteffort'] as const;
 
-/** The limits of shared cgroups that depend on the current pods, as last written. Undefined if they must be written. */
+/**
+ * The last written values of those limits of shared cgroups that depend on the current pods. A field is undefined if
+ * its limits must be written again.
+ */
 interface SharedLimits {
   allPods?: CgroupLimits;
   burstable?: CgroupLimits;
@@ -277,7 +280,7 @@ export class PodCgroups implements Cgroups {
     await this.#updateSharedLimits();
   }
 
-  /** Sets the limits of shared cgroups that depend on the current pods. Must be called after `#checkSharing`. */
+  /** Sets those limits of shared cgroups that depend on the current pods. Must be called after `#checkSharing`. */
   readonly #updateSharedLimits = coalesceCalls(async (): Promise<void> => {
     const { rules } = this.#parts;
     const { hugepages: _, ...burstableLimits } = qosCgroupLimits('burstable', this.#podSpecs.values(), rules);

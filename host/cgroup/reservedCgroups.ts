@@ -39,7 +39,7 @@ export async function limitExistingCgroup(
   const sliceName = basename(name, SLICE_SUFFIX);
   const slice = `${sliceName}${SLICE_SUFFIX}`;
   const path = isSlice ? relativePath(slice) : normalize(`/${name}`).slice(1);
-  // A dash in a component of a slice's name is escaped as an underscore.
+  // Restore the dashes in the components, which are escaped as underscores in the name of a slice.
   const components = isSlice ? sliceName.split('-').map((part) => part.replaceAll('_', '-')) : path.split('/');
   const quotedName = `[${components.map((component) => JSON.stringify(component)).join(' ')}]`;
   if (limits === undefined) throw new Error(`${quotedName} cgroup is not configured properly`);

@@ -15,8 +15,8 @@ const MAX_ENTRIES = 500;
  */
 const MAX_DEPTH = 20;
 /**
- * Timeout in milliseconds, because a tree that grows as fast as it is deleted would take forever. The caller retries.
- * The time is enough for half a million files on a disk that deletes 600 per second.
+ * Timeout in milliseconds. Without it, the deletion of a tree that grows as fast as it is deleted would never end. The
+ * caller retries. The time is enough for half a million files on a disk that deletes 600 per second.
  */
 const REMOVE_TIMEOUT_MS = 15 * 60_000;
 const MAX_MESSAGE_LENGTH = 500;

@@ -112,7 +112,8 @@ async function readAvailable(file: LogFile, buffer: Buffer): Promise<string> {
     } catch (error) {
       const code = errorCode(error);
       if (code === 'EAGAIN') return '';
-      // The kernel has overwritten the next record. The following read continues with the oldest one.
+      // EPIPE means that the kernel has overwritten the next record. The following read continues with the oldest
+      // remaining one.
       if (code !== 'EPIPE') throw error;
     }
   }

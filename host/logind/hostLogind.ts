@@ -69,7 +69,7 @@ export function hostLogind({ configDirectory = '/etc/systemd/logind.conf.d', bus
     watchShutdown: ({ signal, onWatching, onChange }) =>
       withinStartLimit(signal, async (limitedSignal, noteStart) => {
         const monitor = [await programPath('busctl'), '--system', `--match=${MATCH_RULE}`, 'monitor'];
-        const [program = '', ...args] = await endingWithAgent(monitor);
+        const [program = '', ...args] = await withParentDeathSignal(monitor);
         await runLineProgram(program, args, {
           signal: limitedSignal,
           environment: { ...environment, SYSTEMD_LOG_LEVEL: 'info', SYSTEMD_LOG_TARGET: 'console' },
@@ -108,13 +108,18 @@ async function programPath(name: string): Promise<string> {
   return path;
 }
 
-/** Wraps a command so that it is killed when the agent dies, if the host supports that. */
-async function endingWithAgent(command: readonly string[]): Promise<readonly string[]> {
+/**
+ * Returns a command that is terminated when the agent dies, or the command itself if the host does not support that.
+ */
+async function withParentDeathSignal(command: readonly string[]): Promise<readonly string[]> {
   const setpriv = await findProgram('setpriv');
   return setpriv === undefined ? command : [setpriv, '--pdeathsig', 'TERM', ...command];
 }
 
-/** Terminates a program that is not ready within the time limit. */
+/**
+ * Runs `act`, which starts a program. Aborts its signal and rejects unless `act` calls `noteStart` within the time
+ * limit.
+ */
 async function withinStartLimit(
   signal: AbortSignal,
   act: (signal: AbortSignal, noteStart: () => void) => Promise<void>,

@@ -152,7 +152,7 @@ class LogReader {
 
   /** Reads the data that has been added to the current file since the last read. */
   async *#readCurrent(file: LogFile, to = Infinity): AsyncGenerator<Buffer> {
-    // The file has been truncated.
+    // If the file has been truncated, read it again from the start.
     if ((await file.handle.stat()).size < this.#position) this.#position = 0;
     yield* this.#emitBlocks(file, readPlainBlocks(file.handle, { from: this.#position, to }), (length) => {
       this.#position += length;

@@ -78,7 +78,8 @@ async function countCompressedLines(
       for (const { bytes, isLineStart } of splitter.parts(block)) if (isLineStart && completesLine(bytes)) count += 1;
     }
   } catch (error) {
-    // The lines before the damaged part are counted. The damage is reported when the file is read.
+    // Ignore the damage here, because it is reported when the file is read. The lines before the damaged part are
+    // counted.
     if (!isDamagedFile(error)) throw error;
   }
   return { count, length };

@@ -38,7 +38,7 @@ export class UnpackedTails {
     const cachedTail = this.#tails.get(key);
     const tail = cachedTail ?? (await readTail(handle, this.#limits.maxBytes, signal));
     this.#tails.delete(key);
-    // An aborted read may have stopped before the end of the file.
+    // Do not cache the result of an aborted read, which may have stopped before the end of the file.
     if (cachedTail !== undefined || !signal.aborted) this.#tails.set(key, tail);
     for (const oldest of this.#tails.keys()) {
       if (this.#tails.size <= this.#limits.maxFiles) break;

@@ -24,7 +24,8 @@ export interface LogToRotate {
  */
 export async function rotateIfNeeded(log: LogToRotate): Promise<void> {
   const size = await readSize(log);
-  // If an earlier rotation was interrupted after the rename, the runtime still writes to the rotated file.
+  // If an earlier rotation was interrupted after the rename, the runtime writes to the rotated file until it reopens
+  // the log.
   if (size === undefined && (await listRotated(log)).files.length > 0) await log.reopen();
   if (size === undefined || size < log.maxBytes) return;
   const { files, unusedNames } = await listRotated(log);
@@ -57,8 +58,8 @@ async function rotateLog(log: LogToRotate): Promise<void> {
   try {
     await reopen();
   } catch (error) {
-    // The call may have succeeded even though its response was lost. In that case a new file exists, which must be
-    // preserved.
+    // Restore the old name only if there is no new file. If there is one, the call succeeded although its response was
+    // lost.
     if ((await readSize(log)) === undefined) await files.rename(rotatedFile, file);
     throw error;
   }

@@ -49,7 +49,8 @@ export async function createTerminationLog(
   const { files } = layout;
   await createSubdirectory(files, path.dirname(file)).catch(async (error: unknown) => {
     if (!isMissing(error)) throw error;
-    // Earlier versions of the agent did not create the parent directory in advance.
+    // Create the parent directory too, because earlier versions of the agent did not create it with the pod's
+    // directory.
     await createSubdirectory(files, layout.terminationLogsDir(uid));
     await createSubdirectory(files, path.dirname(file));
   });

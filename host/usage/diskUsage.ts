@@ -14,7 +14,7 @@ export interface DiskUsage {
 
 const BLOCK_BYTES = 512;
 const DIRECTORY_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
-/** Maximum depth of directories, because each level needs two file descriptors. */
+/** Maximum depth of directories. Deeper trees are rejected, because each level needs two file descriptors. */
 const MAX_DEPTH = 400;
 /** Number of entries after which the walk checks whether it has been aborted. */
 const MAX_ENTRIES_PER_TURN = 500;
@@ -56,7 +56,7 @@ class TreeWalk {
     const fd = undefinedIfUnreadable(() => openSync(path, DIRECTORY_FLAGS));
     if (fd === undefined) return;
     try {
-      // The path may refer to a different directory by now.
+      // Check the device of the opened directory, because a different directory may be at the path by now.
       if (fstatSync(fd).dev === this.#device) await this.#walkEntries(fd, depth);
     } finally {
       closeSync(fd);

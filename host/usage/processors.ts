@@ -18,6 +18,6 @@ export function parseProcessors(cpuinfo: string): ProcessorCounts {
   };
   const cores = countDistinct('processor');
   const sockets = countDistinct('physical id') || 1;
-  // Core IDs are only unique within a socket.
+  // Multiply by the number of sockets, because core IDs are only unique within a socket.
   return { cores, physicalCores: countDistinct('core id') * sockets || cores, sockets };
 }

@@ -32,7 +32,7 @@ import {
   Validity,
   Version,
 } from '@peculiar/asn1-x509';
-import { pem } from '../../actors/cluster/certificates/pem.ts';
+import { encodePem } from '../../actors/cluster/certificates/pem.ts';
 
 interface SelfSignedCertificate {
   /** The certificate, followed by the certificate of the authority that was created for it. Both are in PEM. */
@@ -107,7 +107,7 @@ function createCertificate({
     signatureAlgorithm: algorithm,
     signatureValue: new Uint8Array(signature).buffer,
   });
-  return pem('CERTIFICATE', Buffer.from(AsnConvert.serialize(certificate)));
+  return encodePem('CERTIFICATE', Buffer.from(AsnConvert.serialize(certificate)));
 }
 
 /** Returns a random positive number. */

@@ -33,7 +33,7 @@ const DEFAULT_NAMESPACE = 'default';
 
 export interface EventDetails {
   readonly host: string;
-  /** Timestamps of the last and the first occurrence, in milliseconds since the epoch. */
+  /** Time of the last occurrence, in milliseconds since the epoch. `firstAt` is the time of the first one. */
   readonly at: number;
   readonly firstAt: number;
   readonly count: number;
@@ -67,10 +67,10 @@ export function coreEvent(
 }
 
 /**
- * Returns the name `<object>.<hex>`. The hex part is the timestamp in nanoseconds, whose digits below a millisecond are
- * replaced with the sequence number of the event. If the name is not a DNS subdomain, which an API server would reject,
- * returns a UUID instead, as in `GenerateEventName` in client-go's `tools/record/util/util.go`. The UUID is derived
- * from the invalid name, so it is equally unique and stays the same in a replay.
+ * Returns the name `<object>.<hex>`. The hex part encodes the timestamp in nanoseconds, with the sequence number of the
+ * event in the digits below a millisecond. If the name is not a DNS subdomain, an API server would reject it. In that
+ * case, returns a UUID instead, as in `GenerateEventName` in client-go's `tools/record/util/util.go`. The UUID is
+ * derived from the invalid name, so it is equally unique and stays the same in a replay.
  */
 export function eventName({ name }: InvolvedObject, timestamp: number, sequence: number): string {
   const uniqueName = `${name}.${(BigInt(Math.trunc(timestamp)) * 1_000_000n + BigInt(sequence % 1_000_000)).toString(16)}`;

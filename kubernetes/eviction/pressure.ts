@@ -45,7 +45,7 @@ export interface PressureResult {
 
 /**
  * Assesses the observations of an eviction pass. A soft threshold causes a condition even during its grace period. A
- * threshold takes effect only if its observation is newer than that of the previous pass.
+ * threshold takes effect only if its signal has been measured again since the previous pass.
  */
 export function assessPressure(previous: PressureState, input: PressureInput): PressureResult {
   const { thresholds, observations, transitionMs, now } = input;

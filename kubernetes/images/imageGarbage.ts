@@ -82,8 +82,8 @@ export const removableImages = (records: ImageRecords): ImageRecord[] =>
     .sort((a, b) => lastUse(a) - lastUse(b) || a.firstDetectedAt - b.firstDetectedAt);
 
 /** A finite time before all others, because the difference of two infinite times is not a number. */
-const NEVER = -Number.MAX_SAFE_INTEGER;
-const lastUse = ({ lastUsedAt = NEVER }: ImageRecord): number => lastUsedAt;
+const NEVER_USED = -Number.MAX_SAFE_INTEGER;
+const lastUse = ({ lastUsedAt = NEVER_USED }: ImageRecord): number => lastUsedAt;
 
 /**
  * Whether an image has been unused for longer than the maximum age. Always false until the agent, which started at

@@ -101,10 +101,10 @@ export function pullCredentialsOf(credential: Credential | undefined): PullCrede
 }
 
 /**
- * Checks whether a pod's credentials prove its access to an image with recorded pull credentials
- * (`MustAttemptImagePull` in `pkg/kubelet/images/pullmanager/image_pull_manager.go`). Returns undefined if they do not.
- * The same credential in any Secret, the same Secret with a changed credential, and the same service account are
- * accepted as proof. `learned` is a Secret to add to the record.
+ * Determines whether a pod's credentials prove its access to an image with recorded pull credentials
+ * (`MustAttemptImagePull` in `pkg/kubelet/images/pullmanager/image_pull_manager.go`). Returns undefined if there is no
+ * proof. The same credential in any Secret, the same Secret with a changed credential, and the same service account are
+ * accepted as proof. `learned` contains a Secret to add to the record, and is undefined if there is nothing to add.
  */
 export function findProof(
   recordedCredentials: PullCredentials,

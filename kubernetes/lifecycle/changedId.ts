@@ -4,8 +4,8 @@
  */
 
 /**
- * Fields that identify a sandbox of a pod, or a container among the containers with the same name. No two objects with
- * the same attempt number have the same creation time.
+ * Fields that identify a sandbox among those of its pod, or a container among those with the same name. The attempt
+ * number and the creation time together identify the object even if its ID changes.
  */
 export interface AttemptIdentity {
   readonly id: string;

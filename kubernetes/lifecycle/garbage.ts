@@ -23,11 +23,14 @@ export interface DeadContainer extends ContainerRun {
   readonly isLatest: boolean;
 }
 
-/** The dead instances of one container of a pod that were created long enough ago, the newest first. */
+/**
+ * The dead instances of one container of a pod. `dead` contains those that have reached the minimum age, the newest
+ * first.
+ */
 interface DeadInstances {
   readonly pod: ObservedPod;
   readonly dead: readonly ObservedContainer[];
-  /** The newest dead instance, even if it was created too recently to be in `dead`. */
+  /** The newest dead instance, even if it has not reached the minimum age. */
   readonly latest: ObservedContainer | undefined;
 }
 
@@ -60,7 +63,9 @@ export function unusedContainers(
   ];
 }
 
-/** Returns the instances of each container that were created long enough ago. Omits containers that have none. */
+/**
+ * Returns the instances of each container that have reached the minimum age. Omits containers without such instances.
+ */
 const oldInstances = (
   pods: readonly ObservedPod[],
   instancesOf: (pod: ObservedPod) => ObservedContainer[][],

@@ -103,7 +103,10 @@ function desiredStatus(serverStatus: JsonFields, { status }: NodeObject): JsonFi
   };
 }
 
-/** Returns the server's transition time if the status is unchanged, even if the node has restarted in the meantime. */
+/**
+ * Returns the server's transition time if the status is unchanged, even if the node has restarted in the meantime.
+ * Otherwise returns the time of the current heartbeat.
+ */
 const transitionTime = (local: JsonFields, server: JsonFields | undefined): unknown =>
   server?.status === local.status ? server?.lastTransitionTime : local.lastHeartbeatTime;
 

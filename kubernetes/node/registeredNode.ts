@@ -42,7 +42,7 @@ const DEFAULT_LABELS = [
 /** Labels that the node corrects whenever it checks its Node, not only when it registers. */
 const FIXED_LABELS = ['kubernetes.io/os', 'kubernetes.io/arch'] as const;
 
-/** Returns the labels to correct in a registered Node. */
+/** Returns the labels to correct whenever a registered Node is checked. */
 export const labelFixes = (node: NodeObject, actualLabels: StringMap = {}): StringMap =>
   differingLabels(FIXED_LABELS, node, actualLabels);
 

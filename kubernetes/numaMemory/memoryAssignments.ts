@@ -154,7 +154,11 @@ export function withoutBlock(nodes: readonly MemoryNode[], block: MemoryBlock): 
   });
 }
 
-/** Returns the changed node, and the number of bytes by which its reserved memory grows. */
+/**
+ * Computes the change to one node of a block. `remainingBytes` is the part of the block that earlier nodes have not
+ * covered. `change` is the number of bytes by which the reserved memory of the node grows, and is negative if it
+ * shrinks.
+ */
 type MemoryNodeUpdate = (
   node: MemoryNode,
   table: MemoryTable | undefined,
@@ -217,7 +221,7 @@ const MAX_DRIFT_BYTES = 128 * 2 ** 20;
  */
 export function withPresentSizes(policy: MemoryPolicy, assignments: MemoryAssignments): MemoryAssignments {
   if (memoryProblem(policy, assignments) === undefined) return assignments;
-  const storedPolicy = { nodes: policy.nodes.map((node) => withSizeOf(node, assignments.nodes)) };
+  const storedPolicy = { nodes: policy.nodes.map((node) => withStoredSize(node, assignments.nodes)) };
   if (memoryProblem(storedPolicy, assignments) !== undefined) return assignments;
   const blocks = assignments.containers.flatMap((container) => container.blocks);
   const nodes = blocks.reduce(withBlock, policy.nodes);
@@ -228,7 +232,7 @@ export function withPresentSizes(policy: MemoryPolicy, assignments: MemoryAssign
  * Returns a node of the policy with its persisted memory size. Returns the node unchanged if the sizes differ by more
  * than `MAX_DRIFT_BYTES`.
  */
-function withSizeOf(node: MemoryNode, storedNodes: readonly MemoryNode[]): MemoryNode {
+function withStoredSize(node: MemoryNode, storedNodes: readonly MemoryNode[]): MemoryNode {
   const stored = storedNodes.find(({ id }) => id === node.id);
   return {
     ...node,

@@ -109,8 +109,8 @@ const hintsPerResource = (requests: MemoryRequests, hints: readonly TopologyHint
   hints.length === 0 ? [] : requests.map(() => hints);
 
 /**
- * Returns the NUMA nodes on which a container already has memory, or no preference if it now requests a different
- * amount.
+ * Returns hints for the NUMA nodes on which a container already has memory. Returns no hints, i.e. no preference, if
+ * the container now requests different amounts.
  */
 function hintsOfBlocks({ blocks }: MemoryAssignment, requests: MemoryRequests): MemoryHints {
   const isUnchanged =
@@ -194,9 +194,9 @@ export function assignMemory(
     };
   }
   const requests = containerRequests(container);
-  if (requests === undefined) return refuse('failed to represent quantity as int64');
+  if (requests === undefined) return refusalResult('failed to represent quantity as int64');
   const choice = chooseNodes(assignments.nodes, requests, { hint, reusable });
-  if ('problem' in choice) return refuse(choice.problem);
+  if ('problem' in choice) return refusalResult(choice.problem);
   const { ids } = choice;
   const blocks = requests.map(({ resource, bytes }) => ({ numaNodes: ids, resource, bytes }));
   const nodes = blocks.reduce<readonly MemoryNode[]>((nodesSoFar, block) => {
@@ -207,7 +207,7 @@ export function assignMemory(
   return { assignments: { nodes, containers: withoutReused(containers, pod, container, blocks) }, blocks };
 }
 
-const refuse = (problem: string): MemoryResult => ({ refusal: allocationRefusal(`[memorymanager] ${problem}`) });
+const refusalResult = (problem: string): MemoryResult => ({ refusal: allocationRefusal(`[memorymanager] ${problem}`) });
 
 /** Chooses the nodes for a container: those of the hint if they have room, or else a larger set that contains them. */
 function chooseNodes(

@@ -91,8 +91,9 @@ const actuatedSizes = ({ containers }: PodResources): Record<string, ContainerSi
 
 /**
  * Returns the resources that the containers and the cgroup of a pod have. A container without a limit has the limit of
- * its pod (`setActuatedContainerResources` in `pkg/kubelet/kuberuntime/kuberuntime_container.go`). The `previous`
- * resources of the cgroup and of containers without a view are retained, because their changes are unknown.
+ * its pod (`setActuatedContainerResources` in `pkg/kubelet/kuberuntime/kuberuntime_container.go`). Retains the
+ * `previous` resources of containers without a view. Also retains those of the cgroup if a resize is in progress and
+ * the applied resources are unknown.
  */
 export function actuatedResources(view: PodView, previous?: PodResources): PodResources {
   const { pod, uncertainSpec, isResizing = false, containers, uncertainSizes } = view;

@@ -32,8 +32,8 @@ export function oomScoreAdj(spec: PodSpec, container: Container, memoryCapacity:
 }
 
 /**
- * Divides the memory that the pod requests beyond its containers' requests equally among the containers. Returns the
- * share of one container in bytes.
+ * Returns the equal share of one container, in bytes, in the memory that the pod requests beyond the requests of its
+ * containers.
  */
 function unclaimedMemoryShare(spec: PodSpec): number {
   const podMemory = amountOf(spec.resources, 'requests', 'memory');
@@ -85,8 +85,8 @@ export function cgroupPath(names: readonly string[], { cgroupRoot, cgroupDriver 
 }
 
 /**
- * Returns the name components that a slice inherits from its parents. If the last parent is already a slice, its name
- * already contains the components of its own parents.
+ * Returns the name components that a slice inherits from its parents. If the last parent is already a slice, uses only
+ * its name, which already contains the components of its own parents.
  */
 function parentSliceParts(parents: readonly string[]): string[] {
   const lastParent = parents.at(-1) ?? '';

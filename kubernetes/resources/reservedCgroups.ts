@@ -38,7 +38,7 @@ interface ReservedCgroupSettings {
   readonly protectsMemory: boolean;
 }
 
-/** Returns the configured cgroups in the order in which their limits are set. */
+/** Returns the cgroups whose limits are to be enforced, in the order in which the limits are set. */
 export function reservedCgroups(settings: ReservedCgroupSettings): ReservedCgroup[] {
   const { enforcements, systemReservedCgroup, kubeReservedCgroup, reserved, protectsMemory } = settings;
   const owners = [

@@ -82,8 +82,8 @@ export function resourceKey({ requests = {}, limits = {} }: ResourceRequirements
 }
 
 /**
- * Messages about a resize that can never be admitted, by the label of the metric that counts such resizes. The kubelet
- * has only the first three.
+ * Messages about a resize that can never be admitted. Each key is the label under which the metric of such resizes
+ * counts it. The kubelet has only the first three.
  */
 const INFEASIBLE_MESSAGES = {
   swap_limitation: 'In-place resize of containers with swap is not supported.',

@@ -123,8 +123,8 @@ function disruptionConditions(
 }
 
 /**
- * Derives the transition time of a condition that was never reported from the start times of the pod and its
- * containers. This is necessary e.g. after a restart of the agent.
+ * Derives the transition time of a condition for which none was reported, e.g. after a restart of the agent. Uses the
+ * start times of the pod and its containers.
  */
 function initialTransitionTime(view: PodView, type: string, { status }: ConditionVerdict): number | undefined {
   if (type !== 'Ready' && type !== 'ContainersReady') return view.startedAt;

@@ -92,7 +92,8 @@ function limitMessages({ init, regular, ephemeral }: ContainerStatuses): Contain
 const compareByName = (a: ContainerStatus, b: ContainerStatus): number => (a.name < b.name ? -1 : 1);
 
 /**
- * Removes containers that have never run. A refused pod has only such containers unless it ran before it was refused.
+ * Removes the statuses of containers that have never run. A refused pod therefore has no container statuses unless it
+ * ran before it was refused.
  */
 function onlyRunContainers({ init, regular, ephemeral }: ContainerStatuses): ContainerStatuses {
   const hasRun = ({ state, lastState }: ContainerStatus) => !state?.waiting || lastState?.terminated !== undefined;
@@ -145,7 +146,7 @@ function containerStatus(
 }
 
 /**
- * Returns the ID of the container whose state is reported. While a container waits for a restart, that is the
+ * Returns the ID of the container whose state is reported. While a container waits for a restart, this is the ID of the
  * terminated container.
  */
 function reportedId({ now, lastRun, containerId, isAwaitingRun }: ContainerView): string | undefined {
@@ -223,7 +224,8 @@ function withLastState(status: ContainerStatus, previous: ContainerStatus | unde
 function reportedLastState(status: ContainerStatus, previous: ContainerStatus): ContainerState | undefined {
   const { lastState, containerID, restartCount } = previous;
   if (isSameRun(status, previous))
-    // The last state of a container that waits for a restart describes the same run as its current state.
+    // Do not return a last state that describes the current run. The reported last state does so if the container was
+    // waiting for a restart.
     return lastState?.terminated?.containerID === containerID ? undefined : lastState;
   // Ignore the reported status if the logs show that a later run has been lost. The restart count of a waiting
   // container does not include its next run.
@@ -232,8 +234,9 @@ function reportedLastState(status: ContainerStatus, previous: ContainerStatus): 
 }
 
 /**
- * Whether two statuses describe the same run. The ID of the container may differ, because a restarted runtime may
- * report its containers under new IDs. Once terminated, a run never becomes running again.
+ * Whether two statuses describe the same run. A restarted runtime may report its containers under new IDs, so the IDs
+ * may differ if the restart counts are equal. In that case, a running container that was reported as terminated or
+ * waiting is in a different run, because a terminated run never becomes running again.
  */
 function isSameRun({ state, containerID, restartCount }: ContainerStatus, previous: ContainerStatus): boolean {
   if (previous.containerID !== undefined && previous.containerID === containerID) return true;

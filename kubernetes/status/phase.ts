@@ -69,8 +69,8 @@ function overridingPhase({ exceedsDeadline = false, termination }: PodView): Pod
 
 /**
  * Returns `Failed` for a pod that has terminated, because the states of its containers may not result in a terminal
- * phase, e.g. if they never ran. Returns undefined for a static pod that was stopped, whose phase always results from
- * its containers (C24).
+ * phase, e.g. if they never ran. Returns undefined for any other pod, and for a static pod that was stopped, because
+ * its phase always results from its containers (C24).
  */
 function forcedPhase(view: PodView): PodPhase | undefined {
   const retainsContainerPhase = view.termination !== undefined && isStaticPod(view.pod);
@@ -140,8 +140,8 @@ function regularOutcome(view: PodView, container: Container, containerView: Cont
   const run = lastRunOf(containerView);
   if (run === undefined) return 'pending';
   if (willRestart(view, container, containerView, run)) return 'restarting';
-  // The pod is terminating, so the run that the container waits for will never start. The container's exit status
-  // remains unknown (C13).
+  // Treat the container as failed. Its pod is terminating, so the run that it waits for will never start, and its exit
+  // status remains unknown (C13).
   if (view.termination && containerView.now.kind === 'waiting') return 'failed';
   return hasFailed('regular', run) ? 'failed' : 'succeeded';
 }

@@ -40,8 +40,8 @@ function hasStarted({ state, lastState, restartCount }: ContainerStatus): boolea
 }
 
 /**
- * Returns the status with a terminated state. If the status has none and `hadStarted` is true, the exit is reported as
- * unknown. The last state remains unchanged.
+ * Returns the status with a terminated state. If the status has none, the exit is reported as unknown if `hadStarted`
+ * is true. Otherwise the status remains unchanged. The last state always remains unchanged.
  */
 function withTerminatedState(status: ContainerStatus, hadStarted: boolean): ContainerStatus {
   if (status.state?.terminated) return status;

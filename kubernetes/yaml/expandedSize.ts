@@ -18,7 +18,7 @@ interface ExpandedSize {
 export const expandedSize = (node: YamlNode): ExpandedSize => new SizeCalculator().sizeOf(node);
 
 class SizeCalculator {
-  /** Sizes of the visited nodes, which may be repeated by aliases. Undefined while a node is being measured. */
+  /** Sizes of the visited nodes, to which later aliases may refer. Undefined while a node is being measured. */
   readonly #sizes = new Map<AliasNode['target'], ExpandedSize | undefined>();
 
   sizeOf(node: YamlNode): ExpandedSize {

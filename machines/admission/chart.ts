@@ -90,8 +90,8 @@ interface Message {
 }
 
 /**
- * Returns the message that sends the result of a request to the actor that waits for it. Unless the pod is refused, its
- * devices are also reported to the node.
+ * Returns the message that sends the result of a request to the actor that waits for it, if that actor still exists.
+ * Unless the pod is refused, an additional message reports its devices to the node.
  */
 function resultMessages(
   self: AnyActorRef,
@@ -173,7 +173,8 @@ export const admissionMachine = setup({
         uid,
         fullName,
         desired: isFinished ? null : requests,
-        // Only the admitted resources are persisted. The pod's name, which messages use, comes from the request.
+        // Add the pod's name from the request to the persisted allocation. Messages use the name, but only the admitted
+        // resources are persisted.
         allocated: existingEntry?.allocated ?? (allocated ? { ...allocated, pod: requests.pod } : null),
         holdsName: existingEntry?.holdsName ?? false,
         isPreempted: false,
@@ -181,8 +182,8 @@ export const admissionMachine = setup({
         deferralNumber: existingEntry?.deferralNumber,
       };
       const nextContext = withEntry(withoutRequests(context, uid), entry);
-      // The pod requests admission of its latest version again once the resource assignments of the earlier version are
-      // on disk.
+      // Do not queue the request. The pod requests admission of its latest version again once the resource assignments
+      // of the earlier version are on disk.
       if (isUnconfirmed(nextContext, uid)) return nextContext;
       const wasAdmitted = allocated !== undefined;
       const request = {

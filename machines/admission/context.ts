@@ -194,7 +194,7 @@ export function withoutEntry(context: AdmissionContext, uid: string): AdmissionC
   return withUpdatedRequests({ ...context, entries: withoutItem(context.entries, uid) }, previousEntry);
 }
 
-/** Updates the waiting requests for a full name whose holder has changed. */
+/** Updates `awaitsName` of the pending requests if the change of an entry frees or takes a full name. */
 function withUpdatedRequests(
   context: AdmissionContext,
   previousEntry?: AdmissionEntry,
@@ -333,7 +333,9 @@ export function nextDecision(context: AdmissionContext): RequestDecision | undef
   return undefined;
 }
 
-/** Returns a predicate for the pods whose resources will be free soon. */
+/**
+ * Returns a predicate for the pods that will release their resources soon, because they are leaving or being preempted.
+ */
 function isLeavingPod({ entries }: AdmissionContext): (podUid: string) => boolean {
   const leavingUids = new Set(entries.filter(isLeaving).map(({ uid }) => uid));
   return (podUid) => leavingUids.has(podUid);
@@ -387,7 +389,8 @@ function decideOnDevices(
   )
     return decision;
   if (decision?.decision.kind === 'refused' && decision.decision.reason === 'SysctlForbidden') return decision;
-  // A pod whose resources have not been allocated waits, so the NUMA nodes of its devices do not matter yet.
+  // A pod without allocated CPUs and memory waits, so only check whether enough devices are free, regardless of their
+  // NUMA nodes.
   const reservation =
     allocator === undefined || decision?.allocation === undefined
       ? reserveDevices(devices.pool, request.pod)
@@ -613,8 +616,9 @@ function decideRequest(
     (uid) => uid !== request.uid && !reservingRequests.some((each) => each.uid === uid),
   );
   const isUpdate = isForAdmittedPod(context, request);
-  // A new pod waits until leaving pods have released their resources. An update that does not fit is refused instead,
-  // which defers it while its pod continues to run.
+  // Ignore preempted pods and, for a new pod, all leaving pods, because the request can wait until they have released
+  // their resources. An update that does not fit because of leaving pods is deferred instead, while its pod continues
+  // to run.
   const stayingOccupants = otherOccupants.filter(
     ({ isPreempted, isLeaving }) => !isPreempted && (isUpdate || !isLeaving),
   );
@@ -630,7 +634,7 @@ function decideRequest(
     reserved: requestsOf(reservingRequests),
   };
   const decision = isUpdate ? decideOnUpdate(request, nodeState) : decideAdmission(request, nodeState);
-  // Only an admission can depend on resources that leaving pods have yet to release.
+  // Only an admission has to be checked against the resources that leaving pods have yet to release.
   if (decision.kind !== 'admitted' || stayingOccupants.length === otherOccupants.length) return decision;
   const allRequests = [...requestsOf(otherOccupants), ...nodeState.reserved];
   return resourceConflict(requests, allRequests, capacity) === undefined ? decision : undefined;

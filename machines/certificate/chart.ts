@@ -32,11 +32,14 @@ const INITIAL_RETRY_MS = 2_000;
 /** Maximum delay in milliseconds of the back-off between attempts to obtain the certificate. */
 const MAX_RETRY_MS = 32_000;
 /**
- * Time limit for the approval and signing of a certificate request, in milliseconds. When it is exceeded, a new request
- * is created (`util/certificate/certificate_manager.go` of client-go), or the same request is awaited again
- * (`pkg/kubelet/certificate/bootstrap/bootstrap.go` of the kubelet).
+ * Time limit in milliseconds for the approval and signing of a certificate request that is not resumed. When it is
+ * exceeded, a new request is created (`util/certificate/certificate_manager.go` of client-go).
  */
 const APPROVAL_TIMEOUT_MS = 15 * 60_000;
+/**
+ * Time limit in milliseconds for the approval and signing of a resumed request. When it is exceeded, the same request is
+ * awaited again (`pkg/kubelet/certificate/bootstrap/bootstrap.go` of the kubelet).
+ */
 const RESUMED_APPROVAL_TIMEOUT_MS = 60 * 60_000;
 
 /**
@@ -138,7 +141,7 @@ const certificateSetup = setup({
       const backOff = { retryAt: failure.at + waitMs, waitMs: Math.min(waitMs * 2, MAX_RETRY_MS) };
       return { ...backOff, failure, request: NO_REQUEST };
     }),
-    /** Records an event when the request is denied or fails, but only once per reason. */
+    /** Records an event when the request is denied or fails, unless the previous attempt failed for the same reason. */
     recordRefusalEvent: enqueueActions(({ context: { nodeName, failure: lastFailure }, event, enqueue }) => {
       const { reason, message } = failureOf(event);
       if (!REFUSAL_REASONS.includes(reason) || lastFailure?.reason === reason) return;

@@ -50,8 +50,8 @@ export const containerMachine = chartSetup.createMachine({
   id: 'container',
   description: 'One container of a pod, over all its restarts.',
   meta: {
-    // A crash-loop back-off ends at most one full delay after this state was entered, because the time of the run's
-    // exit may be unknown or may lie in the future if the clock has been set back.
+    // A crash-loop back-off ends at most one full delay after the current state was entered, because the time of the
+    // run's exit may be unknown or may lie in the future if the clock has been set back.
     deadlines: ({ since, snapshot: { context } }: ActorInfo<ContainerContext>) => ({
       restartAt: Math.min(context.retryAt || Infinity, since + remainingBackOffMs(context)),
     }),

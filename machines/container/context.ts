@@ -148,8 +148,8 @@ export interface ContainerContext
    */
   readonly stopGraceSeconds?: number | undefined;
   /**
-   * Whether the node kills the current run in order to restart the container. The kubelet does both within one sync
-   * (C7).
+   * Whether the node kills the current run in order to restart the container. The kubelet does both within one sync, in
+   * which its back-off does not take the killed run into account yet (C7).
    */
   readonly isKilledToRestart?: boolean | undefined;
   /**

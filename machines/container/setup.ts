@@ -150,8 +150,8 @@ export const containerSetup = setup({
       assertEvent(event, 'container.update');
       const hasKeyChanged = backOffKey({ ...context, pod: event.pod }) !== backOffKey(context);
       if (!hasKeyChanged) return { pod: event.pod, volumes: event.volumes };
-      // Different resources may fix the crash, so the back-off starts over (C7). As in a kubelet, a start that follows
-      // a terminated run is recorded with a delay of 0 (`backOff.Next` in `doBackOff`).
+      // A different image or different resources may fix the crash, so the back-off starts over (C7). As in a kubelet,
+      // a start that follows a terminated run is recorded with a delay of 0 (`backOff.Next` in `doBackOff`).
       const crashDelayMs = context.id === undefined && context.earlierRun?.finishedAt !== undefined ? 0 : undefined;
       return { pod: event.pod, volumes: event.volumes, crashDelayMs };
     }),
@@ -188,7 +188,10 @@ export const containerSetup = setup({
       const failure = failureOf(event);
       return { ...retryFields(failure), waitingReason: createFailedReason(context, failure) };
     }),
-    /** Records that the container has to be stopped because its state is unknown. */
+    /**
+     * Records that the container's state in the runtime is unknown, so that the container is reported as waiting while
+     * it is stopped.
+     */
     recordUnknownState: assign({ wasStateUnknown: true }),
     recordAttemptedPod: assign(({ context }) => ({ attemptedPod: context.pod })),
     recordCallFailure: assign(({ event }) => retryFields(failureOf(event))),

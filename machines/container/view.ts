@@ -167,9 +167,10 @@ function isAwaitingNextRun(snapshot: ContainerSnapshot): boolean {
 }
 
 /**
- * Whether the previous exit is hidden, either because the next run contradicts the restart policy (after a probe or an
- * update stopped the container) or because the next container already exists. A terminated state that was reported
- * cannot be changed, because an API server would reject that. Init containers are always reported as terminated (C3).
+ * Whether the previous exit is hidden while the container waits for its next run. An API server would reject a change
+ * from a reported terminated state if the restart policy rules out another run. The exit is therefore hidden in that
+ * case, e.g. after a probe or an update has stopped the container, except for an init container (C3). If the policy
+ * allows another run, the exit is hidden only once the next container exists.
  */
 function isExitHidden(snapshot: ContainerSnapshot, { exitCode }: TerminatedRun): boolean {
   const { context } = snapshot;

@@ -22,7 +22,7 @@ const startReason = (reason: WaitReason, message: string): WaitingReason => ({ f
 export const createFailedReason = (context: WaitingContainer, failure: Failure): WaitingReason | undefined => {
   if (isRuntimeUnavailable(failure)) return context.waitingReason;
   const { reason, message } = failure;
-  // Every other failure is a refusal by the runtime.
+  // Report every other failure as a refusal by the runtime to create the container.
   return startReason(reason === 'CreateContainerConfigError' ? reason : 'CreateContainerError', message);
 };
 

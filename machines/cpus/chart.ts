@@ -40,7 +40,7 @@ export type CpusContext = CpusInput & {
 };
 
 /** Returns the output of `reconcileCpus`, or no updates for any other event. */
-const reconciliation = (event: object): PortTypes['reconcileCpus']['output'] =>
+const reconcileOutput = (event: object): PortTypes['reconcileCpus']['output'] =>
   // Safe cast: the guards and actions that call this function belong to transitions of `reconcileCpus`.
   'output' in event ? (event.output as PortTypes['reconcileCpus']['output']) : { updatedCount: 0 };
 
@@ -85,7 +85,7 @@ export const cpusMachine = setup({
       return { containers: event.containers };
     }),
     recordUpdates: assign(({ context, event }) => {
-      return { updateCount: context.updateCount + reconciliation(event).updatedCount, failure: undefined };
+      return { updateCount: context.updateCount + reconcileOutput(event).updatedCount, failure: undefined };
     }),
     recordFailure: assign(({ event }) => ({ failure: failureOf(event) })),
   },

@@ -194,7 +194,8 @@ export const devicesMachine = setup({
   },
   initial: 'waiting',
   invoke: { src: 'devicePlugins' },
-  // Resources restored from the previous run of the agent have no devices until their plugins register again.
+  // Publish the resources restored from the previous run of the agent immediately, although they have no devices until
+  // their plugins register again.
   entry: 'publishDevices',
   on: {
     'device.pluginConnected': { actions: ['recordConnection', 'publishDevices'] },

@@ -36,7 +36,7 @@ export function guardName(guard: unknown): string {
   if (typeof guard === 'string') return guard;
   if (hasType(guard)) return guard.type;
   if (isCombinedGuard(guard)) {
-    // A bundler appends a number to a function whose name is already in use.
+    // Remove the number that a bundler appends to a function whose name is already in use.
     const operator = guard.name.replace(/\d+$/, '');
     const names = guard.guards.map(guardName);
     return operator === 'not' ? `not ${names.join()}` : names.join(` ${operator} `);

@@ -140,7 +140,10 @@ export function assessMeasurement(context: EvictionContext, measurement: Measure
 /** Interval in milliseconds between two observations that are retained for computing the rate of consumption. */
 const RETENTION_INTERVAL_MS = 300_000;
 
-/** Returns the last two observations that are at least five minutes apart, so that rates cover five to ten minutes. */
+/**
+ * Returns the last two retained observations. They are at least five minutes apart, so that rates cover five to ten
+ * minutes.
+ */
 function nextEarlierObservations({
   measuredAt,
   pressure: { observations },
@@ -165,7 +168,7 @@ function storageEvictions(
     const usage = lookUp(usages, pod.metadata.uid);
     const violation = usage && localStorageViolation(pod, usage, layout);
     if (violation === undefined || isCriticalPod(pod)) return [];
-    const termination = evictionOf(violation.message, { graceSeconds: IMMEDIATE_GRACE_SECONDS, at });
+    const termination = evictionTermination(violation.message, { graceSeconds: IMMEDIATE_GRACE_SECONDS, at });
     return [{ ...identityOf(pod), cause: violation.limit, termination, annotations: {} }];
   });
 }
@@ -215,7 +218,7 @@ export function nextEviction(
   const { message, annotations } = evictionMessage(pod, { threshold, observations, usage });
   const ownGraceSeconds = pod.spec.terminationGracePeriodSeconds ?? maxPodGraceSeconds;
   const graceSeconds = isHard(threshold) ? IMMEDIATE_GRACE_SECONDS : Math.min(maxPodGraceSeconds, ownGraceSeconds);
-  const termination = { ...evictionOf(message, { graceSeconds, at }), disruption: message };
+  const termination = { ...evictionTermination(message, { graceSeconds, at }), disruption: message };
   return { ...identityOf(pod), cause: threshold.signal, termination, annotations };
 }
 
@@ -225,7 +228,10 @@ const identityOf = (pod: Pod) => ({ uid: pod.metadata.uid, involved: involvedPod
  * Returns the termination of an evicted pod. The pod remains on the node with the phase Failed until its source no
  * longer contains it.
  */
-const evictionOf = (message: string, time: { readonly graceSeconds: number; readonly at: number }): Termination => ({
+const evictionTermination = (
+  message: string,
+  time: { readonly graceSeconds: number; readonly at: number },
+): Termination => ({
   reason: EVICTED,
   message,
   graceSeconds: Math.max(1, time.graceSeconds),

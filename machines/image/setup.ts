@@ -38,7 +38,7 @@ export interface ImageInput {
   readonly key: string;
   /**
    * Whether an earlier container of the pod needs the same image. The kubelet processes the later container only after
-   * the image is present.
+   * the image is present, so the later container records the event `Pulling` only if it pulls the image itself.
    */
   readonly sharesEarlierImage: boolean;
   /** Position of the pod in the order of arrival. Earlier pods pull first. */
@@ -72,7 +72,7 @@ function registryOf(image: string): string {
  * Returns the context after a failure. An unavailable runtime says nothing about the image, so the waiting reason and
  * the back-off remain unchanged. The wait ends when the runtime is available again.
  */
-function afterFailure(context: ImageContext, failure: Failure, reason: WaitingReason): Partial<ImageContext> {
+function failureFields(context: ImageContext, failure: Failure, reason: WaitingReason): Partial<ImageContext> {
   if (isRuntimeUnavailable(failure)) return { failure, waitMs: RUNTIME_RETRY_MS };
   const delayMs = nextBackOff(context.delayMs, pullBackOff);
   return { failure, delayMs, waitMs: delayMs, waitingReason: reason };
@@ -136,7 +136,7 @@ export const imageSetup = setup({
     }),
     recordCheckFailure: assign(({ context, event }) => {
       const failure = failureOf(event);
-      return afterFailure(context, failure, inspectionFailedReason(context.image, failure));
+      return failureFields(context, failure, inspectionFailedReason(context.image, failure));
     }),
     recordCheckFailureEvents: enqueueActions(
       ({ context: { image, involvedObject, blockedObjects }, event, enqueue }) => {
@@ -149,7 +149,7 @@ export const imageSetup = setup({
     ),
     recordPullFailure: assign(({ context, event }) => {
       const failure = failureOf(event);
-      return afterFailure(context, failure, pullFailedReason(failure));
+      return failureFields(context, failure, pullFailedReason(failure));
     }),
     recordBackOffReason: assign(({ context }) => ({
       waitingReason: backOffReason(context.image, context.waitingReason),

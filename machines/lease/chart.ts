@@ -28,7 +28,10 @@ const MAX_JITTER = 0.04;
 export type LeaseContext = LeaseInput & {
   /** Time until the next renewal, in milliseconds. */
   readonly untilRenewalMs: number;
-  /** Whether the Node was registered while the renewal was in flight. */
+  /**
+   * Whether the Node was registered while the renewal was in flight. If the renewal did not find a Node, it is then
+   * repeated immediately.
+   */
   readonly wasNodeRegistered: boolean;
   readonly waitMs: number;
   readonly retryAt: number;

@@ -68,8 +68,8 @@ export function blockingHolders({ heldSlots }: LimiterContext, request: SlotRequ
 }
 
 const meta: StateMeta = {
-  // The deadline counts from the start of the timer, because the timer restarts when a released slot is granted again,
-  // whereas the state of the limiter's machine does not change then.
+  // Measure the deadline from the start of the timer, not from the entry into the state. The timer restarts when a
+  // released slot is granted again, whereas the machine stays in the same state.
   deadlines({ snapshot: { context, children }, getStateSince }: ActorInfo<LimiterContext>) {
     const [timer] = Object.values(children);
     return timer && context.slowAfterMs !== undefined ? { dueAt: getStateSince(timer) + context.slowAfterMs } : {};

@@ -68,8 +68,8 @@ class HeldSlotIndex extends RequestIndex<HeldSlot> {
   }
 
   #count({ origin, isSlow }: HeldSlot, change: 1 | -1): void {
-    addTo(this.#countByOrigin, origin, change);
-    if (isSlow) addTo(this.#slowCountByOrigin, origin, change);
+    changeCount(this.#countByOrigin, origin, change);
+    if (isSlow) changeCount(this.#slowCountByOrigin, origin, change);
     else this.regularCount += change;
   }
 
@@ -87,7 +87,7 @@ class HeldSlotIndex extends RequestIndex<HeldSlot> {
   }
 }
 
-function addTo(counts: Map<string | undefined, number>, origin: string | undefined, change: number): void {
+function changeCount(counts: Map<string | undefined, number>, origin: string | undefined, change: number): void {
   const count = (counts.get(origin) ?? 0) + change;
   if (count === 0) counts.delete(origin);
   else counts.set(origin, count);
@@ -103,7 +103,7 @@ const isBefore = (first: Position, second: Position): boolean =>
   first.arrivalOrder < second.arrivalOrder ||
   (first.arrivalOrder === second.arrivalOrder && first.sequence < second.sequence);
 
-/** Returns the number of leading items that match. No item after them matches. */
+/** Returns the number of leading items that match. All matching items must come first, because the search is binary. */
 function countLeading<T>(items: readonly T[], matches: (item: T) => boolean): number {
   let [start, end] = [0, items.length];
   while (start < end) {
@@ -115,7 +115,10 @@ function countLeading<T>(items: readonly T[], matches: (item: T) => boolean): nu
   return start;
 }
 
-/** Items in the order of their positions. The position of a list of lists is that of its first item. */
+/**
+ * A list of items in the order of their positions. The list itself has the position of its first item, so that it can
+ * be an item of another list.
+ */
 class SortedList<T extends { readonly position: Position }> {
   readonly items: T[] = [];
 

@@ -101,8 +101,8 @@ const chartSetup = nodeSetup
       isRuntimeListed: ({ context }) => context.observed !== undefined && context.health.name !== '',
       haveAllSourcesResponded: ({ context }) => haveAllSourcesResponded(context),
       /**
-       * Whether the node cannot work without the stopped feed. It needs the facts about the runtime, and the ticker
-       * that makes it respawn failed pod actors.
+       * Whether the node cannot work without the stopped feed. The node needs the facts about the runtime, and the
+       * ticker, which triggers the respawn of failed pod actors.
        */
       isRequiredFeed: ({ event }) => {
         assertEvent(event, 'feed.ended');
@@ -176,8 +176,8 @@ const chartSetup = nodeSetup
         assertEvent(event, 'runtime.containerSeen');
         const { container } = event;
         const observedPod = lookUp(context.observed, container.podUid);
-        // The container may belong to another agent if that agent has a sandbox of the pod. Only the next list of the
-        // runtime's pods shows which agent owns the container.
+        // Ignore an unlisted container if another agent has a sandbox of the pod, because the container may belong to
+        // that agent. Only the next list of the runtime's pods shows which agent owns the container.
         if (observedPod?.foreignSandboxes && !observedPod.containers.some(({ id }) => id === container.id)) return;
         if (Object.hasOwn(context.pods, container.podUid)) enqueue.sendTo(podId(container.podUid), event);
       }),
@@ -283,7 +283,7 @@ const chartSetup = nodeSetup
         const conditions = withPressure(context.conditions ?? [], pressure, rfc3339(at));
         enqueue.assign({ conditions, lastFactAt: at });
         enqueue.sendTo('admission', { type: 'admission.nodeChanged', node: { pressure } });
-        // The node status report emits these events in a cluster, because it compares the conditions with those in the
+        // In a cluster, leave these events to the node status report, which compares the conditions with those in the
         // Node object.
         if (context.cluster !== undefined) return;
         const messages = changedPressure(context.conditions ?? [], conditions).flatMap((each) =>
@@ -414,7 +414,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
     { src: 'podCidr' },
     { src: 'oomWatcher' },
     { src: 'ticker' },
-    // The node continues without the cgroups actor if that actor fails, because pods have their own cgroups.
+    // A failure of the cgroups actor does not stop the node, because pods have their own cgroups.
     {
       src: 'cgroups',
       id: 'cgroups',
@@ -425,10 +425,10 @@ export const nodeAgentMachine = chartSetup.createMachine({
       src: 'logRotation',
       id: 'logRotation',
       input: ({ context }) => ({ intervalMs: context.logCheckMs ?? LOG_CHECK_INTERVAL_MS }),
-      // The node continues without log rotation if that actor fails.
+      // A failure of the log rotation actor does not stop the node, which then no longer rotates logs.
       onError: { meta: { coverageGap: NO_ACTOR_FAILS } },
     },
-    // The node continues without image garbage collection if that actor fails. Unused images may then fill the disk.
+    // A failure of the image garbage collection actor does not stop the node, but unused images may then fill the disk.
     {
       src: 'imageGarbage',
       id: 'imageGarbage',

@@ -277,7 +277,7 @@ export const networkOf = ({ networkNotReady: message, since }: RuntimeHealth): {
  */
 export function collectableGarbage(context: NodeContext): NodeGarbage {
   const { pods, garbage = defaultGarbagePolicy, foreign = [], lastFactAt } = context;
-  const livePods = stayingPods(context);
+  const livePods = collectablePods(context);
   return {
     containers: deadContainers(livePods, garbage, lastFactAt),
     sandboxes: emptySandboxes(livePods),
@@ -286,8 +286,11 @@ export function collectableGarbage(context: NodeContext): NodeGarbage {
   };
 }
 
-/** Returns the pods whose objects the node may remove. None may be removed while the runtime is not ready. */
-const stayingPods = ({ observed = {}, pods, health }: NodeContext): ObservedPod[] =>
+/**
+ * Returns the pods whose dead containers and old sandboxes the node may remove. Returns no pods while the runtime is
+ * not ready.
+ */
+const collectablePods = ({ observed = {}, pods, health }: NodeContext): ObservedPod[] =>
   Object.values(observed).filter(({ uid }) => health.ready && lookUp(pods, uid)?.isTerminating === false);
 
 /**
@@ -296,7 +299,7 @@ const stayingPods = ({ observed = {}, pods, health }: NodeContext): ObservedPod[
  */
 export function sparableContainers(context: NodeContext, endedUids: ReadonlySet<string>): DeadContainer[] {
   const { garbage = defaultGarbagePolicy, lastFactAt: now } = context;
-  return unusedContainers(stayingPods(context), garbage, { now, terminatedUids: endedUids });
+  return unusedContainers(collectablePods(context), garbage, { now, terminatedUids: endedUids });
 }
 
 /** Returns the running containers of pods that have an actor. The logs of these containers are being written. */

@@ -19,11 +19,11 @@ export interface CountedPod {
   readonly lifecycle: 'sync' | 'terminating' | 'terminated';
   /** Whether a source contains the pod. */
   readonly isDesired: boolean;
-  readonly volumes: MountedVolumeNames;
+  readonly volumes: VolumeMountStates;
 }
 
 /** Volume names, and whether each volume is mounted. */
-type MountedVolumeNames = ReadonlyMap<string, boolean>;
+type VolumeMountStates = ReadonlyMap<string, boolean>;
 
 interface CpuCounts {
   /** Number of CPUs that can be assigned exclusively. */

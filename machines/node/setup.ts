@@ -134,8 +134,8 @@ export const nodeSetup = setup({
   },
   actions: {
     /**
-     * Spawns the actors of pods. No other action does this. Before the actor of a terminating pod is spawned, admission
-     * reserves the resources and the name that the pod still holds (C24).
+     * Spawns the actors of pods. Other actions spawn pods only through this one. Before the actor of a terminating pod
+     * is spawned, admission reserves the resources and the name that the pod still holds (C24).
      */
     spawnPods: enqueueActions(({ context, enqueue }, { inputs, isTerminating }: PodsToSpawn) => {
       if (inputs.length === 0) return;

@@ -338,8 +338,8 @@ type Volumes = PodContext['volumes'];
 type VolumeCounts = Record<VolumeLifecycle | 'all', number>;
 
 /**
- * The number of volumes, in total and by lifecycle. Guards need them after every event, and a pod may have a thousand
- * volumes.
+ * Index of the number of volumes, in total and by lifecycle. Guards need these numbers after every event, and a pod may
+ * have a thousand volumes.
  */
 const volumeCounts = new VersionedIndex((volumes: Volumes): VolumeCounts => {
   const counts = { all: 0, pending: 0, mounted: 0, delayed: 0, unmounted: 0 };
@@ -361,9 +361,9 @@ export const withVolume = (volumes: Volumes, name: string, volume: Volumes[strin
   });
 
 /** Returns the mounted volumes of a pod. Memoized, because each container of the pod receives them. */
-export const mountedVolumes = ({ volumes }: PodContext): MountedVolumes => mountedIn(volumes);
+export const mountedVolumes = ({ volumes }: PodContext): MountedVolumes => mountedVolumesIn(volumes);
 
-const mountedIn = memoize(
+const mountedVolumesIn = memoize(
   (volumes: Volumes): MountedVolumes =>
     Object.fromEntries(
       Object.entries(volumes).flatMap(([name, { mountedVolume }]) => (mountedVolume ? [[name, mountedVolume]] : [])),
@@ -407,7 +407,7 @@ export function knownRuns(
 /** Updates one container in the observed pod. */
 export function withContainer(observed: ObservedPod, container: ObservedContainer): ObservedPod {
   const listedContainer = observed.containers.find(({ id }) => id === container.id);
-  // The container's sandbox is known from the runtime's container list, but not from the container's status.
+  // Take the sandbox from the runtime's container list, because the container's status does not contain it.
   const mergedContainer = { ...container, sandboxId: container.sandboxId || (listedContainer?.sandboxId ?? '') };
   const otherContainers = observed.containers.filter(({ id }) => id !== container.id);
   return {

@@ -17,15 +17,15 @@ export function facts({ snapshot }: PodInfo): ReportedDetails {
   const { allocated, refusal, termination } = snapshot.context;
   return {
     name: allocated.metadata.name,
-    facts: updateNotes(snapshot),
+    facts: pendingUpdateNotes(snapshot),
     ...(refusal ? { refused: refusal } : {}),
     // A completion is not shown as a termination, because no command caused it.
     ...(termination && termination.reason !== 'Completed' ? { termination } : {}),
-    waitDescriptions: snapshot.hasTag('active') ? launchWaits(snapshot) : {},
+    waitDescriptions: snapshot.hasTag('active') ? launchWaitDescriptions(snapshot) : {},
   };
 }
 
-function updateNotes(snapshot: PodInfo['snapshot']): string[] {
+function pendingUpdateNotes(snapshot: PodInfo['snapshot']): string[] {
   const { updateRefusal } = snapshot.context;
   if (updateRefusal) return [`update not admitted: ${refusalText(updateRefusal)}`];
   return snapshot.hasTag('active') && awaitsResources(snapshot.context) ? [UPDATE_AWAITS_ROOM] : [];
@@ -33,8 +33,11 @@ function updateNotes(snapshot: PodInfo['snapshot']): string[] {
 
 const refusalText = ({ reason, message, cause }: Refusal): string => failureText({ reason, message: cause ?? message });
 
-/** Returns the launchable containers, each with the container that it waits for (C9). */
-function launchWaits({ context, children }: PodInfo['snapshot']): Readonly<Record<string, string>> {
+/**
+ * Returns the wait descriptions of the launchable containers, by actor ID. Each description names the container that
+ * has to be launched first (C9).
+ */
+function launchWaitDescriptions({ context, children }: PodInfo['snapshot']): Readonly<Record<string, string>> {
   const containers = childrenOf<ActorRefFrom<typeof containerMachine>>({ children }, 'container/');
   const blockerName = blockingContainer(context);
   const blocker = containers.find((ref) => ref.getSnapshot().context.name === blockerName)?.getSnapshot();

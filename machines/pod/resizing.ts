@@ -38,10 +38,8 @@ export function requestedVersion(
   return { desired, requestedPod, updateRefusal };
 }
 
-/**
- * Returns a pod with different resources. Memoized, because a large pod is looked up once for each of its containers.
- */
-const podWith = memoize((resources: PodResources) => memoize((pod: Pod) => withResources(pod, resources)));
+/** Returns a pod with different resources. Memoized, because each container of the pod needs the same result. */
+const podWithResources = memoize((resources: PodResources) => memoize((pod: Pod) => withResources(pod, resources)));
 
 /**
  * Returns a function that looks up the resources that a container had before the agent restarted. These resources may
@@ -50,7 +48,7 @@ const podWith = memoize((resources: PodResources) => memoize((pod: Pod) => withR
  */
 export function persistedSizes({ allocation, allocated }: PodContext): (name: string) => ContainerSize | undefined {
   const { sizes, resources } = allocation ?? {};
-  const spec = resources && podWith(resources)(allocated).spec;
+  const spec = resources && podWithResources(resources)(allocated).spec;
   return (name) => {
     const persistedSize = lookUp(sizes, name);
     if (persistedSize !== undefined || spec === undefined) return persistedSize;
@@ -114,16 +112,16 @@ const hasSamePodResources = (first: Pod, second: Pod): boolean =>
   first.spec === second.spec || resourceKey(first.spec.resources ?? {}) === resourceKey(second.spec.resources ?? {});
 
 /**
- * The names of the containers whose size differs from the admitted size. Guards need them after every event, and a pod
- * may have a thousand containers.
+ * Index of the names of the containers whose size differs from the admitted size. Guards need the names after every
+ * event, and a pod may have a thousand containers.
  */
-const misfitNames = new VersionedIndex(
+const wrongSizeNames = new VersionedIndex(
   (sizes: PodContext['sizes'], spec: PodSpec) =>
-    new Set(Object.keys(sizes).filter((name) => !fits(spec, name, lookUp(sizes, name)))),
+    new Set(Object.keys(sizes).filter((name) => !hasAdmittedSize(spec, name, lookUp(sizes, name)))),
 );
 
 /** Whether a container has its admitted size, or cannot be resized. */
-function fits(spec: PodSpec, name: string, size: ContainerSize | undefined): boolean {
+function hasAdmittedSize(spec: PodSpec, name: string, size: ContainerSize | undefined): boolean {
   const container = resizableContainer(spec, name);
   return container === undefined || hasSameSize(size, containerSize(spec, container));
 }
@@ -141,20 +139,23 @@ export function withSizes(
   if (changes.length === 0) return sizes;
   const updateNames = (names: Set<string>) => {
     for (const [name, size] of changes) {
-      if (fits(spec, name, size)) names.delete(name);
+      if (hasAdmittedSize(spec, name, size)) names.delete(name);
       else names.add(name);
     }
   };
-  return misfitNames.advance(sizes, { ...sizes, ...Object.fromEntries(changes) }, updateNames, spec);
+  return wrongSizeNames.advance(sizes, { ...sizes, ...Object.fromEntries(changes) }, updateNames, spec);
 }
 
-/** Returns the containers with a process whose size differs from the admitted size, or is unknown. */
+/**
+ * Returns the containers with a process whose size differs from the admitted size, or may differ after a failed attempt
+ * to resize them.
+ */
 function containersWithWrongSize(context: PodContext) {
   const { allocated, containers, containerIds, sizes, attemptedResize } = context;
   const { spec } = allocated;
   const uncertainIds = new Set(attemptedResize?.containers.map(({ id }) => id));
   const uncertainNames = attemptedResize?.containers.map(({ name }) => name) ?? [];
-  return sortInSpecOrder(spec, new Set([...misfitNames.of(sizes, spec), ...uncertainNames])).flatMap((name) => {
+  return sortInSpecOrder(spec, new Set([...wrongSizeNames.of(sizes, spec), ...uncertainNames])).flatMap((name) => {
     const container = resizableContainer(spec, name);
     const size = lookUp(sizes, name);
     const lifecycle = lookUp(containers, name);
@@ -162,7 +163,7 @@ function containersWithWrongSize(context: PodContext) {
     if (!hasProcess || size === undefined || container === undefined) return [];
     const id = lookUp(containerIds, name);
     const isUncertain = id !== undefined && uncertainIds.has(id);
-    if (!isUncertain && fits(spec, name, size)) return [];
+    if (!isUncertain && hasAdmittedSize(spec, name, size)) return [];
     // A container that has to restart for the resize stops first, and one that is being launched starts first.
     const isReady = id !== undefined && lifecycle !== 'launching' && !needsRestart(spec, container, size);
     return [{ container, size, isUncertain, idToResize: isReady ? id : undefined }];

@@ -116,8 +116,8 @@ export function withObservedSandboxIds(
   );
   if (ids.size === 0) return {};
   const currentId = (id: string): string => ids.get(id) ?? id;
-  // A ready sandbox cannot have been stopped under its former ID. A sandbox that is to be removed has to be recorded
-  // under its new ID.
+  // Record stopped sandboxes under their new IDs, so that they are removed under these IDs. Exclude ready sandboxes,
+  // which cannot have been stopped under their former IDs.
   const stoppedIds = new Set(newlyObserved.sandboxes.flatMap(({ id, state }) => (state === 'ready' ? [] : [id])));
   return {
     ...(sandbox ? { sandbox: { ...sandbox, id: currentId(sandbox.id) } } : {}),

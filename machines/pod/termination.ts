@@ -18,8 +18,9 @@ export const remainsAfterTermination = (termination: Termination | undefined): b
 
 /**
  * Merges a later termination into the current one. It may shorten the grace period but never extend it (C10). A later
- * termination replaces a completion, and a termination that removes the pod takes precedence over any other. Comparing
- * deadlines is not enough, because setting the clock back makes every later deadline look earlier.
+ * termination replaces a completion. The pod remains on the node until its source no longer contains it only if both
+ * terminations require this. The grace periods are compared in addition to the deadlines, because setting the clock
+ * back makes every later deadline look earlier.
  */
 export function mergeTermination(
   currentTermination: Termination | undefined,

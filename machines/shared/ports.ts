@@ -167,9 +167,10 @@ export interface PortTypes extends CertificatePorts {
    */
   readObjects: { input: { pod: Pod; container: string }; output: null };
   /**
-   * Requests that the device plugins prepare the devices of a container that is about to be created. `areDevicesMissing`
-   * reports that the container has lost devices, which then have to be allocated again. Rejects if a device that is lost
-   * has to be prepared. `at` is in milliseconds since the epoch. Has a time limit. Idempotent.
+   * Requests that the device plugins prepare the devices of a container that is about to be created.
+   * `areDevicesMissing` reports that the container has lost devices, which then have to be allocated again. Rejects if
+   * a plugin would have to prepare a lost device. `at` is in milliseconds since the epoch. Has a time limit.
+   * Idempotent.
    */
   prepareDevices: { input: { pod: Pod; container: string }; output: { areDevicesMissing: boolean; at: number } };
   /**

@@ -49,8 +49,8 @@ export interface StatusSinkInput {
   /** Statuses that the sink had not acknowledged when an earlier run of the agent stopped. */
   readonly due: readonly PendingStatus[];
   /**
-   * Time in milliseconds for which a deferrable status waits. The first statuses of many pods wait longer. Undefined if
-   * no status waits.
+   * Time in milliseconds for which a deferrable status waits, unless it is a first status in a burst
+   * (`BURST_DEFERRAL_MS`). Undefined if the sink defers no statuses.
    */
   readonly patienceMs?: number;
 }
@@ -61,7 +61,10 @@ export interface StatusSinkContext extends StatusSinkInput {
    * sent.
    */
   readonly due: readonly PendingStatus[];
-  /** Deferred statuses, which wait for the next change. Contains only the latest status of each pod. */
+  /**
+   * Deferred statuses, at most one per pod. Each waits until its timer elapses or a later status of the pod replaces
+   * it.
+   */
   readonly deferredStatuses: readonly DeferredStatus[];
   /** Statuses being sent, at most one per pod. */
   readonly statusesInFlight: readonly PendingStatus[];
@@ -177,7 +180,7 @@ export const statusSinkMachine = setup({
       });
     }),
     queueFailed: enqueueActions(({ context, enqueue }) => {
-      // A timer that has elapsed is not removed automatically.
+      // Stop the timer even if it has elapsed, because an elapsed timer is not removed automatically.
       enqueue.stopChild('retry');
       enqueue.assign({ due: [...context.due, ...context.failedStatuses], failedStatuses: [] });
     }),

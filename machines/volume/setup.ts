@@ -196,8 +196,8 @@ export const volumeSetup = setup({
     shortenWait: assign(({ context }) => ({ retryAt: retryAtAfterChange(context) })),
     recordMount: assign((_, mountedVolume: MountedVolume | null) => ({
       ...(mountedVolume ? { mountedVolume } : {}),
-      // Report a failure to renew tokens as well, although the files with the old tokens are still mounted.
       delayMs: 0,
+      // Report a failure to renew tokens as well, although the files with the old tokens are still mounted.
       failure: mountedVolume?.kind === 'path' ? mountedVolume.failure : undefined,
     })),
     recordImageProgress: assign(({ event }) => {

@@ -17,7 +17,7 @@ function fieldPath(path: readonly PropertyKey[]): string {
 
 function findValue(input: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>((value, step) => {
-    // The schema has already followed this path, but the static type of the input is unknown.
+    // Check the type at run time, because the static type of the input is unknown.
     return typeof value === 'object' && value !== null ? Reflect.get(value, step) : undefined;
   }, input);
 }
@@ -62,14 +62,14 @@ function explainYamlType({ message, path }: z.core.$ZodIssue, input: unknown, so
 const MAX_LINES = 50;
 const MAX_LINE_LENGTH = 500;
 
-const cut = (line: string): string => truncate(shortText(line, MAX_LINE_LENGTH), MAX_LINE_LENGTH);
+const shortenLine = (line: string): string => truncate(shortText(line, MAX_LINE_LENGTH), MAX_LINE_LENGTH);
 
 /**
  * Describes why a schema rejects `input`, with one line per error: "field: expected …, got …". `source` is the value as
  * parsed from YAML, and differs from `input` if `input` is a modified copy.
  */
 export function describeIssues(issues: readonly z.core.$ZodIssue[], input: unknown, source: unknown = input): string[] {
-  const lines = issues.flatMap((issue) => describeIssue(issue, input, source)).map(cut);
+  const lines = issues.flatMap((issue) => describeIssue(issue, input, source)).map(shortenLine);
   const hiddenCount = lines.length - MAX_LINES;
   return hiddenCount > 0 ? [...lines.slice(0, MAX_LINES), `and ${hiddenCount} more errors`] : lines;
 }

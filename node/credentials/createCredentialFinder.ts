@@ -10,7 +10,10 @@ import type { CredentialProvider } from '../../kubernetes/images/credentialProvi
 import type { NodeConfig } from '../config/nodeConfig.ts';
 import { readProviderConfig } from './credentialProviders.ts';
 
-/** The directories to search, which default to the working and home directories of this process. */
+/**
+ * The directories and plugins that provide credentials. `workingDirectory` and `homeDirectory` default to those of this
+ * process.
+ */
 interface CredentialPaths extends Pick<NodeConfig, 'rootDirectory' | 'credentialProviders'> {
   readonly workingDirectory?: string;
   readonly homeDirectory?: string;

@@ -52,7 +52,7 @@ const tokenAttributes = sectionSchema({
   optionalServiceAccountAnnotationKeys: z.optional(annotations),
 });
 
-const provider = sectionSchema({
+const providerSchema = sectionSchema({
   name: matchingStringSchema('the name of a program in the directory of plugins', isProgramName),
   apiVersion: enumSchema(...PROVIDER_VERSIONS),
   matchImages: nonEmptyListSchema(
@@ -67,10 +67,10 @@ const provider = sectionSchema({
 const schema = sectionSchema({
   apiVersion: enumSchema('kubelet.config.k8s.io/v1', 'kubelet.config.k8s.io/v1beta1', 'kubelet.config.k8s.io/v1alpha1'),
   kind: enumSchema('CredentialProviderConfig'),
-  providers: nonEmptyListSchema(listSchema(provider)),
+  providers: nonEmptyListSchema(listSchema(providerSchema)),
 });
 
-type ProviderFields = z.output<typeof provider>;
+type ProviderFields = z.output<typeof providerSchema>;
 
 interface ProviderConfig {
   readonly providers: readonly CredentialProvider[];

@@ -41,7 +41,7 @@ export function tlsContext({ ca, cert, key }: PemInputs): TlsContext {
     ...(cert && clientIdentity ? validityProblems(cert, clientIdentity.leafCertificate, now) : []),
   ];
   try {
-    // Go's client never renegotiates (`RenegotiateNever` in `crypto/tls/common.go`).
+    // Disable renegotiation, because Go's client never renegotiates (`RenegotiateNever` in `crypto/tls/common.go`).
     const secureOptions = constants.SSL_OP_NO_RENEGOTIATION;
     return {
       secureContext: createSecureContext({ ...options, secureOptions }),

@@ -115,7 +115,7 @@ function agentSettings(config: NodeConfig, machine: MachineInfo) {
     reportsProcessOomKills: config.resources.reportsProcessOomKills,
     reportsDeviceHealth: config.reportsDeviceHealth,
     reportsHealthMessages: config.reportsHealthMessages,
-    // The node does not start unless these limits can be set.
+    // Describe these limits as enforced, because the node does not start unless it can set them.
     reservedCgroups: config.resources.reservedCgroups.map(describeEnforced),
     fileCheckMs: config.fileCheckFrequencyMs,
   };
@@ -133,7 +133,8 @@ async function readRuntimeFacts(
     detectCgroupDriver(cri, config.cgroupDriver),
     readCgroupFacts(config.resources, hierarchies),
     listThermalThrottlePaths(),
-    // Only a node in a cluster uses the address that its name resolves to.
+    // Resolve the node's name only for a node in a cluster without configured addresses, because no other node uses the
+    // result.
     ...(config.cluster && config.followsHostAddresses ? [trackNodeNameAddress(config)] : []),
   ]);
   return {

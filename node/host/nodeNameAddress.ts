@@ -42,7 +42,7 @@ export async function trackNodeNameAddress(
       );
       cachedAddress = addresses.find((address) => (ipFamily(address) === 6) === prefersIpv6) ?? addresses[0];
     } catch (error) {
-      // The cached address stays valid while the resolver is unreachable.
+      // Retain the cached address unless the name no longer exists, because the resolver may only be unreachable.
       if (isNameNotFound(error)) cachedAddress = undefined;
     }
   };

@@ -7,8 +7,8 @@ import { createLayout } from '../../host/pods/layout.ts';
 
 const DIRECTORY_MODE = 0o750;
 /**
- * Mode of the parent of the root directory. If containerd is private, the root file systems of containers are below
- * that parent, and the users of a pod with its own user namespace must be able to reach them.
+ * Mode of the parent of the root directory. If the agent runs a containerd of its own, the root file systems of
+ * containers are below that parent, and the users of a pod with its own user namespace must be able to reach them.
  */
 const PARENT_MODE = 0o711;
 

@@ -35,7 +35,7 @@ export async function supportsTmpfsNoswap({
   const [, major, minor] = /^(\d+)\.(\d+)/.exec(kernelRelease) ?? [];
   const [firstMajor, firstMinor] = FIRST_VERSION;
   if (Number(major) > firstMajor || (Number(major) === firstMajor && Number(minor) >= firstMinor)) return true;
-  // Some distributions have backported the option to older kernels.
+  // Try to mount a tmpfs with the option, because some distributions have backported it to older kernels.
   return canMountNoswap(directory, mounter).catch(() => false);
 }
 
@@ -47,7 +47,7 @@ async function canMountNoswap(directory: string, mounter: Pick<Mounter, 'mount' 
     await mounter.unmount(target, signal);
     return true;
   } finally {
-    // Fails if the tmpfs is still mounted.
+    // If the tmpfs is still mounted, this call fails, so that the option counts as unsupported.
     await rmdir(target);
   }
 }

@@ -110,7 +110,7 @@ function logFailure(
   const previousFailure = loggedFailures.get(path);
   if (lastFailure === undefined) return void loggedFailures.delete(path);
   const { reason, message } = lastFailure;
-  // A retry that fails in the same way is not logged again.
+  // Skip a retry that fails in the same way, because its failure has already been logged.
   if (previousFailure?.reason === reason && previousFailure.message === message) return;
   // An unreachable runtime is reported once for all pods by another log line, but a call timeout is reported here if
   // the runtime is ready.

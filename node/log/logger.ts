@@ -20,7 +20,7 @@ async function createFormattedStream(
     : (await import('./textLog.ts')).createTextLog(destination);
 }
 
-/** Redacts the message and the error of a line. The other fields contain only names. */
+/** Redacts secrets in the message and the error of a line. The other fields contain only names and are not redacted. */
 const withoutSecrets = ({ texts }: Redaction): Pick<LoggerOptions, 'hooks' | 'serializers'> => ({
   hooks: {
     logMethod(args, method) {

@@ -90,10 +90,11 @@ function formatError(value: unknown): string {
 }
 
 /**
- * Number of stack frames from `callerOfLog` to the log statement: `callerOfLog` itself, `write` and `LOG` of pino, the
- * `logMethod` hook, and the function of pino that calls the hook. Only `callerOfLog` has the same name in the bundle.
+ * Number of the log statement's frame in the stack of `callerOfLog`, counted from 1. The frames before it are
+ * `callerOfLog` itself, `write` and `LOG` of pino, the `logMethod` hook, and the function of pino that calls the hook.
+ * They are counted rather than matched by name, because only `callerOfLog` has the same name in the bundle.
  */
-const SKIPPED_FRAMES = 6;
+const STATEMENT_FRAME = 6;
 
 /** The file of the daemon's bundle, to which positions in a stack trace refer. */
 const BUNDLE_FILE = 'daemon.js';
@@ -127,11 +128,11 @@ function callerInBundle(position: string): string | undefined {
  */
 export function callerOfLog(): { readonly caller?: string } {
   const { stackTraceLimit } = Error;
-  Error.stackTraceLimit = SKIPPED_FRAMES;
-  // The first line of the stack is the error's message.
+  Error.stackTraceLimit = STATEMENT_FRAME;
+  // The first line of the stack is the error's message, so the index of a frame is its number.
   const stackFrames = new Error('stack').stack?.split('\n') ?? [];
   Error.stackTraceLimit = stackTraceLimit;
-  const [, path, line, column] = /([^\s(]+):(\d+):(\d+)\)?$/.exec(stackFrames[SKIPPED_FRAMES] ?? '') ?? [];
+  const [, path, line, column] = /([^\s(]+):(\d+):(\d+)\)?$/.exec(stackFrames[STATEMENT_FRAME] ?? '') ?? [];
   if (path === undefined) return {};
   const file = basename(path);
   const source = file === BUNDLE_FILE ? callerInBundle(`${line}:${column}`) : undefined;

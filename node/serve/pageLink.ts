@@ -30,7 +30,7 @@ export async function writePageLink(
     if (stats?.isDirectory()) onRenamed(file, file + (await quarantineFile({ rename }, file)));
   }
   await rm(temporaryPath, { force: true });
-  // Exclusive creation does not follow symbolic links and does not write to another user's file.
+  // Create the file exclusively, so that the write neither follows a symbolic link nor reaches another user's file.
   const fileHandle = await open(temporaryPath, 'wx', 0o600);
   try {
     await fileHandle.writeFile(`${url}\n`).finally(() => fileHandle.close());
@@ -60,7 +60,7 @@ export async function readPageToken(path: string): Promise<string | undefined> {
       await fileHandle.close();
     }
   } catch {
-    // `writePageLink` will replace the unreadable file, or report why it cannot.
+    // Ignore the error, because `writePageLink` will replace the unreadable file or report why it cannot.
     return undefined;
   }
 }

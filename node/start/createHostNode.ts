@@ -47,7 +47,7 @@ export interface HostNode {
   readonly cgroupLocation: CgroupLocation | undefined;
   /** The cgroups of the pods. Undefined if the agent does not manage them. */
   readonly cgroups: Cgroups | undefined;
-  /** Called when the node stops. Kills the credential plugins that are still running. */
+  /** Kills the credential plugins that are still running. Called when the node stops. */
   readonly stopCredentialPlugins: () => void;
 }
 

@@ -72,8 +72,8 @@ export const startNode: StartNode = async (options) => {
     combinedObservers.events?.({ ...recordedEvent(involvedNode(config.nodeName), message), at: systemClock.now() });
   const startupBuffer = bufferUntilStarted(publish);
 
-  // Assigned later. The node must report the port of its API, but the API is served only after the node has been
-  // created.
+  // Assigned later, because the API is served only after the node has been created. Until then, the node reports port
+  // 0.
   let api: NodeApiServer | undefined;
   const apiPort = () => api?.port() ?? 0;
   const stats = createSharedStats();

@@ -9,7 +9,7 @@ export interface Card {
   readonly id: string;
   readonly width: number;
   readonly height: number;
-  /** Outer boxes come before the boxes inside them. */
+  /** The boxes of the card. Outer boxes come before the boxes inside them. */
   readonly boxes: readonly Box[];
   /** The arrows within the card. */
   readonly innerRoutes: readonly RoutedArrow[];
@@ -17,7 +17,7 @@ export interface Card {
 
 const ROW = 24;
 const GAP = 10;
-const PAD = 8;
+const PADDING = 8;
 /** Width reserved after a state's name for the time that an actor has spent in the state. */
 const TIME_IN_STATE_WIDTH = 44;
 /** Width reserved before a state's name for the symbol that marks the active state. */
@@ -61,7 +61,7 @@ export function createCard(item: Item, arrows: readonly Arrow[], minWidth = 0): 
   const [card, ...below] = layOutRows(item, { x: 0, y: 0, width: innerWidth });
   if (card === undefined) return { id, width, height: 0, boxes: [], innerRoutes: [] };
   const boxes = [{ ...card, width: innerWidth + left + right }, ...below.map((box) => ({ ...box, x: box.x + left }))];
-  const edges = [left + PAD - 2, left + innerWidth - PAD + 2] as const;
+  const edges = [left + PADDING - 2, left + innerWidth - PADDING + 2] as const;
   const { routes } = routeBeside({ ...laneArea(boxes, id), edges }, innerArrows);
   return { id, width: innerWidth + left + right, height: card.height, boxes, innerRoutes: routes };
 }
@@ -71,7 +71,7 @@ const laneArea = (boxes: readonly Box[], container: string) => ({ boxes, contain
 /** Returns the minimum width for the contents of a box. */
 function minContentWidth(item: Item): number {
   const ownWidth = sansWidth(item.label, NAME_FONT_SIZE) + 20 + MARK_WIDTH + TIME_IN_STATE_WIDTH;
-  return Math.max(ownWidth, ...item.children.map((each) => minContentWidth(each) + 2 * PAD));
+  return Math.max(ownWidth, ...item.children.map((each) => minContentWidth(each) + 2 * PADDING));
 }
 
 /** Returns a box at the given position and with the given width, and all boxes inside it. */
@@ -80,9 +80,9 @@ function layOutRows(item: Item, { x, y, width }: { x: number; y: number; width: 
   const rows: Box[] = [];
   let top = y + HEAD_HEIGHT;
   for (const each of item.children) {
-    const childRows = layOutRows(each, { x: x + PAD, y: top, width: width - 2 * PAD });
+    const childRows = layOutRows(each, { x: x + PADDING, y: top, width: width - 2 * PADDING });
     rows.push(...childRows);
     top += (childRows[0]?.height ?? ROW) + GAP;
   }
-  return [{ item, x, y, width, height: top - GAP + PAD + 2 - y }, ...rows];
+  return [{ item, x, y, width, height: top - GAP + PADDING + 2 - y }, ...rows];
 }

@@ -167,7 +167,7 @@ function withLabels(
       }),
     );
   const countRectangles = placeLabels(({ points }) => findCountRectangle(points, occupied));
-  // Unlike counts, labels must not overlap compound states either.
+  // Also avoid compound states, because labels must not overlap them, whereas counts may.
   occupied.push(...states.map((state) => enlarge(state, 3)));
   const bounds = { x: 0, y: 0, width, height };
   const labels = placeLabels((route) => {
@@ -190,8 +190,8 @@ const labelPriority = ({ arrow }: RoutedArrow): number =>
   arrow.ways.some(({ event }) => event === 'timer.elapsed') ? 1 : 0;
 
 /**
- * Returns one line for each event. Transitions on the same event differ in their guards, whose names mean nothing to a
- * reader of the page.
+ * Returns one line for each event. Transitions on the same event share a line, because they differ in their guards,
+ * whose names mean nothing to a reader of the page.
  */
 const labelOf = ({ arrow }: RoutedArrow): string[] => [...new Set(arrow.ways.map(({ label }) => removeGuard(label)))];
 

@@ -41,6 +41,7 @@ export interface Lanes {
   readonly routes: readonly RoutedArrow[];
 }
 
+/** An arrow with the boxes at its ends. */
 interface Hop {
   readonly arrow: Arrow;
   readonly from: Box;

@@ -13,6 +13,7 @@ export interface OuterLayout {
 
 type Side = 'EAST' | 'WEST';
 
+/** An arrow with the cards at its ends. */
 interface Leg {
   readonly arrow: Arrow;
   readonly from: Card;
@@ -74,7 +75,7 @@ const findCardOfBox = (cards: readonly Card[], box: string): Card | undefined =>
 type SeedPositions = ReadonlyMap<string, { readonly x: number; readonly y: number }>;
 
 /** The point at which an arrow touches a side of a box. */
-interface End {
+interface ArrowEnd {
   readonly card: Card;
   readonly box: string;
   readonly side: Side;
@@ -82,13 +83,13 @@ interface End {
 
 /** Whether the card is a single state, which arrows may touch on all sides. */
 const isSingleState = ({ id, boxes }: Card): boolean => boxes.length === 1 && boxes[0]?.item.id === id;
-const portId = ({ card, box, side }: End): string => (isSingleState(card) ? card.id : `${box}|${side}`);
-const legStart = ({ arrow, from }: Leg, isBack: boolean): End => ({
+const portId = ({ card, box, side }: ArrowEnd): string => (isSingleState(card) ? card.id : `${box}|${side}`);
+const legStart = ({ arrow, from }: Leg, isBack: boolean): ArrowEnd => ({
   card: from,
   box: arrow.from,
   side: isBack ? 'WEST' : 'EAST',
 });
-const legEnd = ({ arrow, to }: Leg, isBack: boolean): End => ({
+const legEnd = ({ arrow, to }: Leg, isBack: boolean): ArrowEnd => ({
   card: to,
   box: arrow.to,
   side: isBack ? 'EAST' : 'WEST',
@@ -121,7 +122,7 @@ function runElk(
   return elkEngine.layout({ id: 'root', layoutOptions, children, edges });
 }
 
-function createPorts(ends: readonly End[]): ElkPort[] {
+function createPorts(ends: readonly ArrowEnd[]): ElkPort[] {
   const endsById = new Map(ends.map((end) => [portId(end), end]));
   return [...endsById].map(([id, { card, box, side }]) => ({
     id,
@@ -149,7 +150,7 @@ function routePoints(edge: ElkExtendedEdge, leg: Leg, positions: OuterLayout['po
 }
 
 /** Returns the point at the edge of a row, or undefined for the card itself. */
-function rowEdge({ card, box: id, side }: End, positions: OuterLayout['positions']): Point | undefined {
+function rowEdge({ card, box: id, side }: ArrowEnd, positions: OuterLayout['positions']): Point | undefined {
   const box = card.boxes.find(({ item }) => item.id === id);
   const [x, y] = positions.get(card.id) ?? [0, 0];
   if (box === undefined || id === card.id) return undefined;

@@ -27,7 +27,7 @@ const COLUMN_HEADER =
 export function declaredList(source: string): { readonly text: string; readonly unread: readonly string[] } {
   const { metrics, unreadMessages } = readDeclarations(readPackagesFrom(source, 'cmd/kubelet'));
   const unsortedLines = [...metrics, ...cadvisorMetrics(source)].flatMap(metricLines);
-  // Declarations of the same metric in several files are identical.
+  // List each metric once, because declarations of the same metric in several files are identical.
   const linesByMetric = new Map(unsortedLines.toReversed().map((line) => [line.split('\t', 2).join(' '), line]));
   const sortedLines = [...linesByMetric].toSorted(([left], [right]) => (left < right ? -1 : 1)).map(([, line]) => line);
   return { text: `${[COLUMN_HEADER, ...sortedLines].join('\n')}\n`, unread: unreadMessages };

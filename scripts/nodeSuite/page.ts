@@ -44,7 +44,7 @@ const unescapeLiteral = (literal: string): string => literal.replaceAll(/\\(.)/g
 /** Returns the test in its file. Returns undefined if the file has no such test or the test's table has no such row. */
 export function findTest({ file, title, row = '' }: EquivalentTest): SourceTest | undefined {
   const source = readTest(file);
-  // Long tables are in separate files next to the test.
+  // Also search the tables that are in separate files next to the test because of their length.
   const tables = Array.from(source.matchAll(/ from '\.\/(\w+\.ts)';$/gm), ([, name = '']) =>
     readTest(join(file, '..', name)),
   );

@@ -46,19 +46,19 @@ const test = (file: string, title: string, row?: string): EquivalentTest => ({
   ...(row === undefined ? {} : { row }),
 });
 
-const tested = (spec: string, ...tests: Tests): TestedSpec => ({ spec, tests });
-const partly = (spec: string, remark: string, ...tests: Tests): TestedSpec => ({ spec, tests, remark });
-const untested = (spec: string, remark: string): UntestedSpec => ({ spec, remark });
+const testedSpec = (spec: string, ...tests: Tests): TestedSpec => ({ spec, tests });
+const partlyTestedSpec = (spec: string, remark: string, ...tests: Tests): TestedSpec => ({ spec, tests, remark });
+const untestedSpec = (spec: string, remark: string): UntestedSpec => ({ spec, remark });
 
-const evicted = (row: string): EquivalentTest =>
+const evictionTest = (row: string): EquivalentTest =>
   test(
     'e2e/eviction.test.ts',
     'C28: a pod that uses up a resource of the node by %s is evicted, and an idle one is not',
     row,
   );
-const EVICTED_BY_MEMORY = evicted('its memory');
-const ranked = (row: string): EquivalentTest => test('kubernetes/eviction/ranking.test.ts', '%s', row);
-const underPressure = (row: string): EquivalentTest =>
+const EVICTED_BY_MEMORY = evictionTest('its memory');
+const rankingTest = (row: string): EquivalentTest => test('kubernetes/eviction/ranking.test.ts', '%s', row);
+const pressureTest = (row: string): EquivalentTest =>
   test(
     'testing/simulation/invariants/evictions.test.ts',
     'evicts all non-critical pods, one at a time, under pressure on %s with the layout %s',
@@ -91,9 +91,12 @@ const EVICTION: SuiteFile = {
   contexts: [
     {
       specs: [
-        tested(`InodeEviction > ${PRESSURE_SUITES} DiskPressure > ${EVICTS}`, evicted('the number of its files')),
-        tested(`ImageGCNoEviction > ${PRESSURE_SUITES} DiskPressure > ${EVICTS}`, RECLAIMS_FIRST),
-        tested(
+        testedSpec(
+          `InodeEviction > ${PRESSURE_SUITES} DiskPressure > ${EVICTS}`,
+          evictionTest('the number of its files'),
+        ),
+        testedSpec(`ImageGCNoEviction > ${PRESSURE_SUITES} DiskPressure > ${EVICTS}`, RECLAIMS_FIRST),
+        testedSpec(
           `ImageGCTerminatedPodsContainersCleanup > ${PRESSURE_SUITES} DiskPressure > ${EVICTS}`,
           test(
             'kubernetes/lifecycle/garbage.test.ts',
@@ -101,68 +104,68 @@ const EVICTION: SuiteFile = {
           ),
           RECLAIMS_FIRST,
         ),
-        tested(`MemoryAllocatableEviction > ${PRESSURE_SUITES} MemoryPressure > ${EVICTS}`, EVICTED_BY_MEMORY),
-        partly(
+        testedSpec(`MemoryAllocatableEviction > ${PRESSURE_SUITES} MemoryPressure > ${EVICTS}`, EVICTED_BY_MEMORY),
+        partlyTestedSpec(
           `MemoryAllocatableEvictionPodLevelResources > ${PRESSURE_SUITES} MemoryPressure > ${EVICTS}`,
           'The pod that is evicted from real containers has no resources of its own.',
           POD_LEVEL_RANKING,
           EVICTED_BY_MEMORY,
         ),
-        tested(
+        testedSpec(
           `LocalStorageEviction > ${PRESSURE_SUITES} DiskPressure > ${EVICTS}`,
-          evicted('the files of its emptyDir'),
+          evictionTest('the files of its emptyDir'),
           test(
             'vm/eviction.test.ts',
             'C28: a pod that exhausts the disk is evicted, and its neighbour continues to run',
           ),
         ),
-        tested(
+        testedSpec(
           `LocalStorageSoftEviction > ${PRESSURE_SUITES} DiskPressure > ${EVICTS}`,
           SOFT_THRESHOLD,
           softGrace('its own if that is shorter'),
         ),
-        tested(
+        testedSpec(
           `LocalStorageSoftEvictionNotOverwriteTerminationGracePeriodSeconds > ${PRESSURE_SUITES} DiskPressure > ${EVICTS}`,
           softGrace('the maximum if its own is longer'),
           SOFT_THRESHOLD,
         ),
-        tested(
+        testedSpec(
           `LocalStorageCapacityIsolationEviction > ${PRESSURE_SUITES} evictions due to pod local storage violations > ${EVICTS}`,
           test('vm/eviction.test.ts', 'C28: a pod whose emptyDir exceeds its size limit is evicted'),
           localStorageLimit('an emptyDir'),
           localStorageLimit('the pod'),
           localStorageLimit('no emptyDir that is just full'),
         ),
-        tested(
+        testedSpec(
           `PriorityMemoryEvictionOrdering > ${PRESSURE_SUITES} MemoryPressure > ${EVICTS}`,
-          ranked('memory: lower priorities before larger usage'),
+          rankingTest('memory: lower priorities before larger usage'),
           EVICTED_BY_MEMORY,
         ),
-        partly(
+        partlyTestedSpec(
           `PriorityMemoryEvictionOrderingPodLevelResources > ${PRESSURE_SUITES} MemoryPressure > ${EVICTS}`,
           'The order is that of the ranking, without real containers.',
           POD_LEVEL_RANKING,
-          ranked('memory: lower priorities before larger usage'),
+          rankingTest('memory: lower priorities before larger usage'),
         ),
-        tested(
+        testedSpec(
           `PriorityLocalStorageEvictionOrdering > ${PRESSURE_SUITES} DiskPressure > ${EVICTS}`,
-          ranked('disk: lower priorities before larger usage'),
-          evicted('its writable layer'),
+          rankingTest('disk: lower priorities before larger usage'),
+          evictionTest('its writable layer'),
         ),
-        partly(
+        partlyTestedSpec(
           `PriorityPidEvictionOrdering > when we run containers with PodAndContainerStatsFromCRI=true that should cause PIDPressure > ${EVICTS}`,
           'The gate has no effect, because processes are counted in the cgroups of pods.',
           EVICTED_BY_PROCESSES,
-          ranked('processes: by priority and then by their number'),
+          rankingTest('processes: by priority and then by their number'),
         ),
-        tested(
+        testedSpec(
           `PriorityPidEvictionOrdering > when we run containers with PodAndContainerStatsFromCRI=false that should cause PIDPressure > ${EVICTS}`,
           EVICTED_BY_PROCESSES,
-          ranked('processes: by priority and then by their number'),
+          rankingTest('processes: by priority and then by their number'),
         ),
-        tested(
+        testedSpec(
           `PriorityPidEvictionOrdering > ${PRESSURE_SUITES} PIDPressure; baseline scenario to verify DisruptionTarget is added > ${EVICTS}`,
-          evicted('its writable layer'),
+          evictionTest('its writable layer'),
           EVICTED_BY_PROCESSES,
         ),
       ],
@@ -177,14 +180,14 @@ const GARBAGE: readonly SuiteFile[] = [
       {
         context: 'ImageGarbageCollect > when ImageMaximumGCAge is set',
         specs: [
-          tested(
+          testedSpec(
             'should GC unused images',
             test(
               'actors/images/imageCollector.test.ts',
               'C47: removes images that were unused for too long first, once the agent itself has run for that long',
             ),
           ),
-          tested(
+          testedSpec(
             'should not GC unused images prematurely',
             test(
               'actors/garbage.test.ts',
@@ -201,11 +204,11 @@ const GARBAGE: readonly SuiteFile[] = [
       {
         context: 'GarbageCollect',
         specs: [
-          tested(
+          testedSpec(
             'Garbage Collection Test: One Non-restarting Container > Should eventually garbage collect containers when we exceed the number of dead containers per container',
             test('e2e/garbage.test.ts', 'a pod whose manifest is removed leaves no directory, log or link'),
           ),
-          tested(
+          testedSpec(
             'Garbage Collection Test: Many Restarting Containers > Should eventually garbage collect containers when we exceed the number of dead containers per container',
             test(
               'e2e/garbage.test.ts',
@@ -213,7 +216,7 @@ const GARBAGE: readonly SuiteFile[] = [
             ),
             test('kubernetes/lifecycle/garbage.test.ts', 'are retained separately for each container of each pod'),
           ),
-          tested(
+          testedSpec(
             'Garbage Collection Test: Many Pods with Many Restarting Containers > Should eventually garbage collect containers when we exceed the number of dead containers per container',
             test('kubernetes/lifecycle/garbage.test.ts', 'are retained separately for each container of each pod'),
             test(
@@ -264,7 +267,7 @@ const assignedCpus = (row: string): EquivalentTest =>
   test('kubernetes/cpus/staticPolicyVectors.test.ts', 'assigns the CPUs that a kubelet assigns: $title', row);
 const assignedCores = (row: string): EquivalentTest =>
   test('kubernetes/cpus/staticPolicyVectors.test.ts', 'assigns the same CPUs with full-pcpus-only: $title', row);
-const cacheAligned = (row: string): EquivalentTest =>
+const cacheAlignmentTest = (row: string): EquivalentTest =>
   test(
     'kubernetes/cpus/sharedCacheVectors.test.ts',
     'aligns CPUs with last-level caches as a kubelet does: $title',
@@ -294,21 +297,21 @@ const NO_EXCLUSIVE_FOR_POD_LEVEL = test(
 const POD_LEVEL_MANAGERS =
   'The alpha feature gate PodLevelResourceManagers has no effect: a pod with resources of its own gets neither exclusive CPUs nor memory of its own.';
 const withoutGate = (...specs: readonly string[]): SuiteSpec[] =>
-  specs.map((spec) => untested(spec, POD_LEVEL_MANAGERS));
+  specs.map((spec) => untestedSpec(spec, POD_LEVEL_MANAGERS));
 
 const GUARANTEED_CPU_SPECS: readonly TestedSpec[] = [
-  tested('should allocate exclusively a CPU to a 1-container pod', EXCLUSIVE_ON_HOST, EXCLUSIVE_IN_VM),
-  tested('should allocate exclusively a even number of CPUs to a 1-container pod', EXCLUSIVE),
-  partly(
+  testedSpec('should allocate exclusively a CPU to a 1-container pod', EXCLUSIVE_ON_HOST, EXCLUSIVE_IN_VM),
+  testedSpec('should allocate exclusively a even number of CPUs to a 1-container pod', EXCLUSIVE),
+  partlyTestedSpec(
     'should allocate exclusively a odd number of CPUs to a 1-container pod',
     'Three CPUs are allocated with distribute-cpus-across-cores, and five to each of two containers.',
     test('kubernetes/cpus/cpuPolicy.test.ts', 'distribute-cpus-across-cores takes CPUs of different cores'),
     SEVERAL_CONTAINERS,
   ),
-  partly('should allocate exclusively CPUs to a multi-container pod (1+2)', FIVE_EACH, SEVERAL_CONTAINERS),
-  partly('should allocate exclusively CPUs to a multi-container pod (3+2)', FIVE_EACH, SEVERAL_CONTAINERS),
-  partly('should allocate exclusively CPUs to a multi-container pod (4+2)', FIVE_EACH, SEVERAL_CONTAINERS),
-  tested('should allocate exclusively a CPU to multiple 1-container pods', WHOLE_CORES),
+  partlyTestedSpec('should allocate exclusively CPUs to a multi-container pod (1+2)', FIVE_EACH, SEVERAL_CONTAINERS),
+  partlyTestedSpec('should allocate exclusively CPUs to a multi-container pod (3+2)', FIVE_EACH, SEVERAL_CONTAINERS),
+  partlyTestedSpec('should allocate exclusively CPUs to a multi-container pod (4+2)', FIVE_EACH, SEVERAL_CONTAINERS),
+  testedSpec('should allocate exclusively a CPU to multiple 1-container pods', WHOLE_CORES),
 ];
 
 const CPU_MANAGER: SuiteFile = {
@@ -317,9 +320,12 @@ const CPU_MANAGER: SuiteFile = {
     {
       context: 'CPU Manager > running non-guaranteed pods tests',
       specs: [
-        tested('should let the container access all the online CPUs without a reserved CPUs set', EXCLUSIVE),
-        tested('should let the container access all the online CPUs when using a reserved CPUs set', EXCLUSIVE_ON_HOST),
-        tested(
+        testedSpec('should let the container access all the online CPUs without a reserved CPUs set', EXCLUSIVE),
+        testedSpec(
+          'should let the container access all the online CPUs when using a reserved CPUs set',
+          EXCLUSIVE_ON_HOST,
+        ),
+        testedSpec(
           'should let the container access all the online non-exclusively-allocated CPUs when using a reserved CPUs set',
           EXCLUSIVE_ON_HOST,
           EXCLUSIVE_IN_VM,
@@ -334,16 +340,16 @@ const CPU_MANAGER: SuiteFile = {
     {
       context: 'CPU Manager > running with strict CPU reservation',
       specs: [
-        tested(
+        testedSpec(
           'should let the container access all the online CPUs without a reserved CPUs set',
           STRICT_RESERVATION,
           test('kubernetes/cpus/cpuPolicy.test.ts', 'the first cores, or the configured CPUs, are reserved'),
         ),
-        tested(
+        testedSpec(
           'should let the container access all the online CPUs minus the reserved CPUs set when enabled',
           STRICT_RESERVATION,
         ),
-        tested(
+        testedSpec(
           'should let the container access all the online non-exclusively-allocated CPUs minus the reserved CPUs set when enabled',
           STRICT_RESERVATION,
           EXCLUSIVE,
@@ -353,8 +359,8 @@ const CPU_MANAGER: SuiteFile = {
     {
       context: 'CPU Manager > running with SMT Alignment',
       specs: [
-        tested('should reject workload asking non-SMT-multiple of cpus', SHARED_CORE_REJECTED),
-        tested(
+        testedSpec('should reject workload asking non-SMT-multiple of cpus', SHARED_CORE_REJECTED),
+        testedSpec(
           'should admit workload asking SMT-multiple of cpus',
           assignedCores('GuPodMultipleCores, SingleSocketHT, ExpectAllocOneCore'),
         ),
@@ -363,17 +369,17 @@ const CPU_MANAGER: SuiteFile = {
     {
       context: 'CPU Manager > running with Uncore Cache Alignment',
       specs: [
-        tested(
+        testedSpec(
           'should admit container asking odd integer amount of cpus',
-          cacheAligned('odd integer required on smt-enabled'),
-          cacheAligned('odd integer required on HT monolithic uncore'),
+          cacheAlignmentTest('odd integer required on smt-enabled'),
+          cacheAlignmentTest('odd integer required on HT monolithic uncore'),
         ),
       ],
     },
     {
       context: 'CPU Manager > running with Uncore Cache Alignment disabled',
       specs: [
-        tested(
+        testedSpec(
           'should allocate exclusively CPUs to a multi-container pod (1+2)',
           SEVERAL_CONTAINERS,
           assignedCpus('GuPodMultipleCores, SingleSocketHT, ExpectAllocOneCore'),
@@ -383,32 +389,32 @@ const CPU_MANAGER: SuiteFile = {
     {
       context: 'CPU Manager > checking the compatibility between options',
       specs: [
-        tested(
+        testedSpec(
           'SMT Alignment and strict CPU reservation > should reject workload asking non-SMT-multiple of cpus',
           CORES_OUTSIDE_RESERVATION,
         ),
-        tested(
+        testedSpec(
           'SMT Alignment and strict CPU reservation > should admit workload asking SMT-multiple of cpus',
           CORES_OUTSIDE_RESERVATION,
         ),
-        tested(
+        testedSpec(
           'SMT Alignment and Uncore Cache Alignment > should assign packed CPUs with prefer-align-cpus-by-uncore-cache disabled and pcpu-only policy options enabled',
           assignedCores('GuPodMultipleCores, SingleSocketHT, ExpectAllocOneCore'),
         ),
-        tested(
+        testedSpec(
           'SMT Alignment and Uncore Cache Alignment > should assign CPUs aligned to uncore caches with prefer-align-cpus-by-uncore-cache and pcpu-only policy options enabled',
-          cacheAligned('GuPodSingleContainer, SingleSocketSMTSmallUncore, ExpectAllocOneUncore'),
+          cacheAlignmentTest('GuPodSingleContainer, SingleSocketSMTSmallUncore, ExpectAllocOneUncore'),
         ),
-        tested(
+        testedSpec(
           'Strict CPU Reservation and Uncore Cache Alignment > should assign CPUs aligned to uncore caches with prefer-align-cpus-by-uncore-cache and avoid reserved cpus',
-          cacheAligned('GuPodSingleContainer, SingleSocketSMTSmallUncore, StrictReserveCompatability'),
-          cacheAligned('GuPodSingleContainer, DualSocketHTMonoUncore, StrictReserveCompatability'),
+          cacheAlignmentTest('GuPodSingleContainer, SingleSocketSMTSmallUncore, StrictReserveCompatability'),
+          cacheAlignmentTest('GuPodSingleContainer, DualSocketHTMonoUncore, StrictReserveCompatability'),
         ),
-        tested(
+        testedSpec(
           'SMT Alignment and distribution across NUMA > should assign packed CPUs with distribute-cpus-across-numa disabled and pcpu-only policy options enabled',
           assignedCores('GuPodMultipleCores, SingleSocketHT, ExpectAllocOneCore'),
         ),
-        tested(
+        testedSpec(
           'SMT Alignment and distribution across NUMA > should assign CPUs distributed across NUMA with distribute-cpus-across-numa and pcpu-only policy options enabled',
           test(
             'kubernetes/cpus/cpuPolicy.test.ts',
@@ -424,19 +430,19 @@ const CPU_MANAGER: SuiteFile = {
     {
       context: 'CPU Manager > checking the CFS quota management',
       specs: [
-        tested('should enforce for best-effort pod', podLimits('BestEffort')),
-        tested(
+        testedSpec('should enforce for best-effort pod', podLimits('BestEffort')),
+        testedSpec(
           'should disable for guaranteed pod with exclusive single CPU assigned',
           EXCLUSIVE_IN_VM,
           quotaOfPod('with exclusive CPUs'),
         ),
-        tested(
+        testedSpec(
           'should disable for guaranteed pod with exclusive four CPUs assigned',
           NO_QUOTA,
           quotaOfPod('with exclusive CPUs'),
         ),
-        tested('should enforce for guaranteed pod', podLimits('Guaranteed'), quotaOfPod('without exclusive CPUs')),
-        tested(
+        testedSpec('should enforce for guaranteed pod', podLimits('Guaranteed'), quotaOfPod('without exclusive CPUs')),
+        testedSpec(
           'should enforce for burstable pod',
           test('vm/cgroups.test.ts', 'C25: the limits of a pod are in the files of its slice'),
           test(
@@ -444,11 +450,11 @@ const CPU_MANAGER: SuiteFile = {
             'C25: the limits of a container are in the files of its scope, which is killed as a whole',
           ),
         ),
-        tested(
+        testedSpec(
           'should not enforce with multiple containers without exclusive CPUs',
           podLimits('Burstable, every container limited'),
         ),
-        tested(
+        testedSpec(
           'should not enforce with multiple containers only in the container with exclusive CPUs',
           quotaOfPod('of which one container has exclusive CPUs'),
           NO_QUOTA,
@@ -458,18 +464,18 @@ const CPU_MANAGER: SuiteFile = {
     {
       context: 'CPU Manager > checking the CFS quota management can be disabled',
       specs: [
-        tested(
+        testedSpec(
           'should enforce for a guaranteed pod with exclusive CPUs assigned',
           quotaOfPod('with exclusive CPUs whose quota remains'),
           QUOTA_GATE,
         ),
-        tested(
+        testedSpec(
           'should enforce for a guaranteed pod with multiple exclusive CPUs assigned',
           quotaOfPod('with exclusive CPUs whose quota remains'),
           QUOTA_GATE,
         ),
-        tested('should enforce for guaranteed pod not requiring exclusive CPUs', podLimits('Guaranteed')),
-        tested(
+        testedSpec('should enforce for guaranteed pod not requiring exclusive CPUs', podLimits('Guaranteed')),
+        testedSpec(
           'should enforce with multiple containers regardless if they require exclusive CPUs or not',
           quotaOfPod('with exclusive CPUs whose quota remains'),
           QUOTA_GATE,
@@ -479,14 +485,14 @@ const CPU_MANAGER: SuiteFile = {
     {
       context: 'CPU Manager > using non-default CPU CFS quota period',
       specs: [
-        tested('should enforce for guaranteed pod', QUOTA_PERIOD, CONTAINER_QUOTA_PERIOD),
-        tested('should enforce for burstable pod', CONTAINER_QUOTA_PERIOD, QUOTA_PERIOD),
+        testedSpec('should enforce for guaranteed pod', QUOTA_PERIOD, CONTAINER_QUOTA_PERIOD),
+        testedSpec('should enforce for burstable pod', CONTAINER_QUOTA_PERIOD, QUOTA_PERIOD),
       ],
     },
     {
       context: 'CPU Manager > When checking the sidecar containers',
       specs: [
-        tested(
+        testedSpec(
           'should reuse init container exclusive CPUs, but not sidecar container exclusive CPUS',
           test(
             'kubernetes/cpus/cpuPolicy.test.ts',
@@ -527,11 +533,11 @@ const CPU_MANAGER: SuiteFile = {
           'should not maintain CPU quota for a pod with pod-level resources and guaranteed containers in Container scope, PodLevelResourceManagers enabled',
           'should maintain CPU quota for a pod with pod-level resources and non-guaranteed containers in Container scope, PodLevelResourceManagers enabled',
         ),
-        tested(
+        testedSpec(
           'should run on the shared CPU pool for a pod with pod-level resources when PodLevelResourceManagers is disabled and no reserved system CPUs',
           NO_EXCLUSIVE_FOR_POD_LEVEL,
         ),
-        tested(
+        testedSpec(
           'should run on the shared CPU pool for a pod with pod-level resources when PodLevelResourceManagers is disabled and with reserved system CPUs',
           NO_EXCLUSIVE_FOR_POD_LEVEL,
         ),
@@ -549,7 +555,7 @@ const CPUS_PER_NUMA_NODE = cpuMetric('C42: exclusive CPUs are counted for each N
 const POOL_SIZE = cpuMetric(
   'C42: the size of the shared pool and the number of exclusive CPUs change with a Guaranteed pod',
 );
-const countedCache = (row: string): EquivalentTest =>
+const cacheCountTest = (row: string): EquivalentTest =>
   cpuMetric('C42: a pod with %s counts as aligned unless its CPUs have several caches', row);
 
 const CPU_MANAGER_METRICS: SuiteFile = {
@@ -558,35 +564,35 @@ const CPU_MANAGER_METRICS: SuiteFile = {
     {
       context: 'CPU Manager Metrics > when querying /metrics',
       specs: [
-        tested('should report zero pinning counters after a fresh restart', CPU_COUNTERS_AT_START),
-        tested(
+        testedSpec('should report zero pinning counters after a fresh restart', CPU_COUNTERS_AT_START),
+        testedSpec(
           'should report pinning failures when the cpumanager allocation is known to fail',
           cpuMetric('C42: a pod whose CPUs are not whole cores counts as a request, an error and a failed alignment'),
         ),
-        tested(
+        testedSpec(
           'should not report any pinning failures when the cpumanager allocation is expected to succeed',
           cpuMetric('C42: a pod with whole cores counts as a request and an alignment'),
         ),
-        tested(
+        testedSpec(
           'should return updated SMT alignment counters when pod successfully run',
           cpuMetric('C42: a pod with whole cores counts as a request and an alignment'),
         ),
-        tested('should report the default idle cpu pool size', POOL_SIZE),
-        tested('should report mutating cpu pool size when handling guaranteed pods', POOL_SIZE),
-        tested(
+        testedSpec('should report the default idle cpu pool size', POOL_SIZE),
+        testedSpec('should report mutating cpu pool size when handling guaranteed pods', POOL_SIZE),
+        testedSpec(
           'should update alignment counters when pod successfully run taking less than uncore cache group',
-          countedCache('fewer CPUs than a last-level cache has'),
+          cacheCountTest('fewer CPUs than a last-level cache has'),
         ),
-        tested(
+        testedSpec(
           'should update alignment counters when pod successfully run taking a full uncore cache group',
-          countedCache('all CPUs of a last-level cache'),
+          cacheCountTest('all CPUs of a last-level cache'),
         ),
-        tested(
+        testedSpec(
           'should not update alignment counters when pod successfully run taking more than a uncore cache group',
-          countedCache('more CPUs than a last-level cache has'),
+          cacheCountTest('more CPUs than a last-level cache has'),
         ),
-        tested('should report zero counters for allocation per NUMA after a fresh restart', CPUS_PER_NUMA_NODE),
-        partly(
+        testedSpec('should report zero counters for allocation per NUMA after a fresh restart', CPUS_PER_NUMA_NODE),
+        partlyTestedSpec(
           'should report allocation per NUMA metric when handling guaranteed pods',
           'The CPUs of the pod are on one NUMA node. Their distribution over several is a test of its own.',
           CPUS_PER_NUMA_NODE,
@@ -634,11 +640,11 @@ const MEMORY_MANAGER: readonly SuiteFile[] = [
       {
         context: 'Memory Manager > with static policy',
         specs: [
-          tested(
+          testedSpec(
             'should report memory data during request to pod resources GetAllocatableResources',
             MEMORY_OF_POD_RESOURCES,
           ),
-          tested(
+          testedSpec(
             'guaranteed pod has init and app containers > should succeed to start the pod',
             memoryPolicy('later containers use the memory of init containers that have completed'),
             test(
@@ -646,7 +652,7 @@ const MEMORY_MANAGER: readonly SuiteFile[] = [
               'other pods get what an init container had beyond its pod, once it has completed',
             ),
           ),
-          tested(
+          testedSpec(
             'guaranteed pod has only app containers > should succeed to start the pod',
             EXCLUSIVE_IN_VM,
             test(
@@ -654,12 +660,12 @@ const MEMORY_MANAGER: readonly SuiteFile[] = [
               'a container is created with its NUMA nodes, and keeps its memory when the agent restarts',
             ),
           ),
-          tested('multiple guaranteed pods started > should succeed to start all pods', OWN_MEMORY),
-          tested(
+          testedSpec('multiple guaranteed pods started > should succeed to start all pods', OWN_MEMORY),
+          testedSpec(
             'multiple guaranteed pods started > should report memory data for each guaranteed pod and container during request to pod resources List',
             MEMORY_OF_POD_RESOURCES,
           ),
-          tested(
+          testedSpec(
             'guaranteed pod memory request is bigger than free memory on each NUMA node > should be rejected',
             test(
               'testing/simulation/numaMemory.test.ts',
@@ -672,12 +678,15 @@ const MEMORY_MANAGER: readonly SuiteFile[] = [
       {
         context: 'Memory Manager > with none policy',
         specs: [
-          tested(
+          testedSpec(
             'should not report any memory data during request to pod resources GetAllocatableResources',
             NOTHING_ALLOCATABLE,
           ),
-          tested('should not report any memory data during request to pod resources List', LISTED_WITHOUT_EXCLUSIVE),
-          tested('should succeed to start the pod', OWN_MEMORY),
+          testedSpec(
+            'should not report any memory data during request to pod resources List',
+            LISTED_WITHOUT_EXCLUSIVE,
+          ),
+          testedSpec('should succeed to start the pod', OWN_MEMORY),
         ],
       },
       {
@@ -713,12 +722,12 @@ const MEMORY_MANAGER: readonly SuiteFile[] = [
       {
         context: 'Memory Manager Pod Level Resources > with static policy',
         specs: [
-          tested(
+          testedSpec(
             'should not report any memory data during request and run on the shared memory pool for a pod with pod-level resources when PodLevelResourceManagers is disabled',
             POD_LEVEL_MEMORY,
             LISTED_WITHOUT_EXCLUSIVE,
           ),
-          tested(
+          testedSpec(
             'should run on the shared memory pool for a pod with pod-level resources when PodLevelResourceManagers is disabled',
             POD_LEVEL_MEMORY,
           ),
@@ -732,9 +741,12 @@ const MEMORY_MANAGER: readonly SuiteFile[] = [
       {
         context: 'Memory Manager Metrics > when querying /metrics',
         specs: [
-          tested('should report zero pinning counters after a fresh restart', MEMORY_COUNTS),
-          tested('should report pinning failures when the memorymanager allocation is known to fail', MEMORY_COUNTS),
-          tested(
+          testedSpec('should report zero pinning counters after a fresh restart', MEMORY_COUNTS),
+          testedSpec(
+            'should report pinning failures when the memorymanager allocation is known to fail',
+            MEMORY_COUNTS,
+          ),
+          testedSpec(
             'should not report any pinning failures when the memorymanager allocation is expected to succeed',
             MEMORY_COUNTS,
           ),
@@ -744,7 +756,7 @@ const MEMORY_MANAGER: readonly SuiteFile[] = [
   },
 ];
 
-const countedAlignment = (row: string): EquivalentTest =>
+const alignmentCountTest = (row: string): EquivalentTest =>
   cpuMetric('C42: in the scope %s, alignment is counted for the scope (%s, %s CPUs)', row);
 const ADMISSION_COUNTS = cpuMetric(
   'C42: under a topology policy, an admission counts once, and as an error if the pod fits on no NUMA node',
@@ -757,13 +769,13 @@ const topologyHints = (title: string): EquivalentTest => test('kubernetes/cpus/t
 const WITHOUT_SRIOV = 'The devices are those of a simulated plugin instead of an SR-IOV card.';
 
 const topologySpecs = (options: string): readonly SuiteSpec[] => [
-  tested(
+  testedSpec(
     `${options} > run Topology Manager policy test suite`,
     EXCLUSIVE_IN_VM,
     topologyHints('best-effort and restricted choose the NUMA nodes that a kubelet chooses: $title'),
     topologyHints('single-numa-node chooses the NUMA node that a kubelet chooses: $title'),
   ),
-  partly(
+  partlyTestedSpec(
     `${options} > run Topology Manager node alignment test suite`,
     WITHOUT_SRIOV,
     MERGED_HINTS,
@@ -777,7 +789,7 @@ const topologySpecs = (options: string): readonly SuiteSpec[] => [
       'Guaranteed',
     ),
   ),
-  partly(
+  partlyTestedSpec(
     `${options} > run the Topology Manager pod scope alignment test suite`,
     WITHOUT_SRIOV,
     test(
@@ -801,7 +813,7 @@ const TOPOLOGY_MANAGER: readonly SuiteFile[] = [
           ...topologySpecs(
             "With kubeconfig's topologyOptions updated to static CPU Manager policy run the Topology Manager tests",
           ),
-          tested(
+          testedSpec(
             "With kubeconfig's prefer-closes-numa-nodes topologyOptions enabled run the Topology Manager tests > run the Topology Manager prefer-closest-numa policy option test suite",
             topologyHints('prefer-closest-numa-nodes chooses the NUMA nodes that a kubelet chooses: $title'),
             topologyHints('prefers the closest NUMA nodes as a kubelet does: $title'),
@@ -816,29 +828,29 @@ const TOPOLOGY_MANAGER: readonly SuiteFile[] = [
       {
         context: 'Topology Manager Metrics > when querying /metrics',
         specs: [
-          tested(
+          testedSpec(
             'should report zero admission counters after a fresh restart',
             cpuMetric(
               'C42: under a topology policy, the counters of both scopes exist from the start with the value 0',
             ),
             ADMISSION_COUNTS,
           ),
-          tested(
+          testedSpec(
             'should report admission failures when the topology manager alignment is known to fail',
-            countedAlignment('pod'),
+            alignmentCountTest('pod'),
             ADMISSION_COUNTS,
           ),
-          tested(
+          testedSpec(
             'should not report any admission failures when the topology manager alignment is expected to succeed',
-            countedAlignment('pod'),
+            alignmentCountTest('pod'),
             test(
               'kubelet-api/metrics/decisions.test.ts',
               'C42: the duration of each decided admission is measured, whether or not the pod is admitted',
             ),
           ),
-          tested(
+          testedSpec(
             '[alignment] should return updated alignment counters when pod successfully run',
-            countedAlignment('pod'),
+            alignmentCountTest('pod'),
           ),
         ],
       },
@@ -890,8 +902,8 @@ const DEVICES: readonly SuiteFile[] = [
       {
         context: 'Device Plugin > DevicePlugin',
         specs: [
-          tested('Can schedule a pod that requires a device', DEVICE_ON_HOST, LISTED_DEVICES),
-          partly(
+          testedSpec('Can schedule a pod that requires a device', DEVICE_ON_HOST, LISTED_DEVICES),
+          partlyTestedSpec(
             'can make a CDI device accessible in a container',
             'The names of the devices reach the runtime. No test has a runtime with CDI create the device.',
             test(
@@ -903,43 +915,43 @@ const DEVICES: readonly SuiteFile[] = [
               'has it prepared before its sandbox is created, and its container gets the device',
             ),
           ),
-          tested(
+          testedSpec(
             'Keeps device plugin assignments across pod restarts (no kubelet restart, no device plugin restart)',
             DEVICE_RETAINED,
             deviceAdmission('reserved devices are not available to a later pod, which is refused at once'),
           ),
-          tested(
+          testedSpec(
             'Keeps device plugin assignments across kubelet restarts (no pod restart, no device plugin restart)',
             DEVICES_AFTER_RESTART,
             DEVICE_ON_HOST,
           ),
-          tested(
+          testedSpec(
             'Keeps device plugin assignments across pod and kubelet restarts (no device plugin restart)',
             DEVICE_RETAINED,
           ),
-          tested(
+          testedSpec(
             'will not attempt to admit the succeeded pod after the kubelet restart and device plugin removed',
             devicePod('a completed pod remains completed when the agent restarts without the device plugin'),
           ),
-          tested(
+          testedSpec(
             'Keeps device plugin assignments after the device plugin has restarted (no kubelet restart, pod restart)',
             DEVICE_RETAINED,
           ),
-          tested(
+          testedSpec(
             'Keeps device plugin assignments after kubelet restart and device plugin restart (no pod restart)',
             DEVICE_ON_HOST,
             DEVICES_AFTER_RESTART,
           ),
-          tested(
+          testedSpec(
             '[OrphanedPods] Ensures pods consuming devices deleted while kubelet is down are cleaned up correctly',
             deviceAdmission('the devices of unknown pods are released'),
           ),
-          tested(
+          testedSpec(
             'Can schedule a pod with a restartable init container',
             test('kubernetes/devices/reserveDevices.test.ts', 'a container does not reuse the devices of a sidecar'),
             LISTED_WITHOUT_EXCLUSIVE,
           ),
-          tested(
+          testedSpec(
             'Does not keep device plugin assignments across node reboots if fails admission (no pod restart, no device plugin re-registration)',
             REFUSED_WITHOUT_CONTAINERS,
             REFUSED_WITHOUT_PLUGIN,
@@ -955,7 +967,7 @@ const DEVICES: readonly SuiteFile[] = [
       {
         context: 'Device Manager > With sample device plugin',
         specs: [
-          tested(
+          testedSpec(
             "should deploy pod consuming devices first but fail with admission error after kubelet restart in case device plugin hasn't re-registered",
             REFUSED_WITHOUT_PLUGIN,
             REFUSED_WITHOUT_CONTAINERS,
@@ -970,22 +982,22 @@ const DEVICES: readonly SuiteFile[] = [
       {
         context: 'Device Plugin Failures:',
         specs: [
-          tested(
+          testedSpec(
             'when GetDevicePluginOptions fails, device plugin will not be used',
             test(
               'actors/devices/pluginFailures.test.ts',
               'a plugin whose options cannot be requested is refused with the reason, and not called again',
             ),
           ),
-          tested(
+          testedSpec(
             'will set allocatable to zero when a single device became unhealthy and then back to 1 if it got healthy again',
             DEVICE_UNHEALTHY,
           ),
-          tested(
+          testedSpec(
             'will set allocatable to zero when a single device became unhealthy, but capacity will stay at 1',
             DEVICE_UNHEALTHY,
           ),
-          tested(
+          testedSpec(
             'will lower allocatable to a number of unhealthy devices and then back if they became healthy again',
             DEVICE_COUNTS,
             test(
@@ -993,17 +1005,17 @@ const DEVICES: readonly SuiteFile[] = [
               'a list of devices is reported if a device, its health or its NUMA node has changed',
             ),
           ),
-          tested(
+          testedSpec(
             'when ListAndWatch fails immediately, node allocatable will be set to zero and kubelet will not retry to list resources',
             NOT_LISTED_AGAIN,
             devicePod('a resource whose plugin cannot list its devices has no devices on the Node'),
           ),
-          tested(
+          testedSpec(
             'when ListAndWatch fails after provisioning devices, node allocatable will be set to zero and kubelet will not retry to list resources',
             PLUGIN_LOST,
             NOT_LISTED_AGAIN,
           ),
-          tested(
+          testedSpec(
             'when device plugin is stopped after provisioning devices, node allocatable will be set to zero',
             PLUGIN_LOST,
             test(
@@ -1021,8 +1033,8 @@ const DEVICES: readonly SuiteFile[] = [
       {
         context: 'Device Plugin Failures Pod Status',
         specs: [
-          tested('will report a Healthy and then Unhealthy single device in the pod status', DEVICE_ON_HOST),
-          tested(
+          testedSpec('will report a Healthy and then Unhealthy single device in the pod status', DEVICE_ON_HOST),
+          testedSpec(
             'will report a Device Status for the failed pod in the pod status',
             devicePod('the health of a device is in the status of a pod whose image cannot be pulled'),
           ),
@@ -1051,13 +1063,13 @@ const POD_RESOURCES: SuiteFile = {
     {
       context: 'POD Resources API > with SRIOV devices in the system',
       specs: [
-        partly(
+        partlyTestedSpec(
           'with CPU manager Static policy > with reserved system CPUs > should return the expected responses',
           WITHOUT_SRIOV,
           LISTED_CPUS,
           LISTED_DEVICES,
         ),
-        partly(
+        partlyTestedSpec(
           'with CPU manager None policy > should return the expected responses',
           WITHOUT_SRIOV,
           LISTED_DEVICES,
@@ -1068,51 +1080,51 @@ const POD_RESOURCES: SuiteFile = {
     {
       context: 'POD Resources API > without SRIOV devices in the system',
       specs: [
-        tested(
+        testedSpec(
           'with CPU manager Static policy > with reserved system CPUs > should succeed when calling Get for a valid pod',
           ONE_POD,
           LISTED_CPUS,
         ),
-        tested(
+        testedSpec(
           'with CPU manager Static policy > with reserved system CPUs > should return the expected responses (two specs, one of them with sidecars)',
           LISTED_CPUS,
           LISTED_WITHOUT_EXCLUSIVE,
           ONE_POD,
         ),
-        tested('with CPU manager None policy > should return the expected responses', NOTHING_ALLOCATABLE),
+        testedSpec('with CPU manager None policy > should return the expected responses', NOTHING_ALLOCATABLE),
       ],
     },
     {
       context:
         'POD Resources API > checking core resource managers assignments > listing with restricted list output enabled',
       specs: [
-        tested('should report only the running pods regardless of the QoS', LISTED_WITHOUT_EXCLUSIVE),
-        tested('should report only the running pods among many', LISTED_WITHOUT_EXCLUSIVE, LISTED_CPUS),
-        tested(TERMINATED_PODS, LISTED_WITHOUT_EXCLUSIVE, LISTED_BY_GATE),
+        testedSpec('should report only the running pods regardless of the QoS', LISTED_WITHOUT_EXCLUSIVE),
+        testedSpec('should report only the running pods among many', LISTED_WITHOUT_EXCLUSIVE, LISTED_CPUS),
+        testedSpec(TERMINATED_PODS, LISTED_WITHOUT_EXCLUSIVE, LISTED_BY_GATE),
       ],
     },
     {
       context:
         'POD Resources API > checking core resource managers assignments > listing with restricted list output disabled for backward compatible defaults',
       specs: [
-        tested('should report all the known pods regardless of the QoS', LISTED_TERMINATED),
-        tested('should report all the known pods', LISTED_TERMINATED),
-        tested(TERMINATED_PODS, LISTED_TERMINATED, LISTED_BY_GATE),
+        testedSpec('should report all the known pods regardless of the QoS', LISTED_TERMINATED),
+        testedSpec('should report all the known pods', LISTED_TERMINATED),
+        testedSpec(TERMINATED_PODS, LISTED_TERMINATED, LISTED_BY_GATE),
       ],
     },
     {
       context: 'POD Resources API',
       specs: [
-        tested(
+        testedSpec(
           'with a topology-unaware device plugin, which reports resources w/o hardware topology > with CPU manager Static policy > should return proper podresources the same as before the restart of kubelet',
           DEVICES_AFTER_RESTART,
           LISTED_DEVICES,
         ),
-        tested(
+        testedSpec(
           'when querying /metrics > should report the values for the podresources metrics',
           podResources('C42: requests are counted by API version, and those of v1 by method'),
         ),
-        tested(
+        testedSpec(
           'with the builtin rate limit values > should hit throttling when calling podresources List in a tight loop',
           podResources('C44: bursts of ten requests and a hundred per second are permitted'),
         ),
@@ -1121,25 +1133,28 @@ const POD_RESOURCES: SuiteFile = {
   ],
 };
 
-const claimedPod = (title: string): EquivalentTest => test('actors/claims/claimedPods.test.ts', title);
-const driver = (title: string, row?: string): EquivalentTest => test('actors/claims/pluginDrivers.test.ts', title, row);
+const claimedPodTest = (title: string): EquivalentTest => test('actors/claims/claimedPods.test.ts', title);
+const driverTest = (title: string, row?: string): EquivalentTest =>
+  test('actors/claims/pluginDrivers.test.ts', title, row);
 const CLAIM_ON_HOST = test(
   'e2e/claims.test.ts',
   'C50: a pod waits for its driver, runs with its claim prepared, and is gone once it is unprepared',
 );
 const LATE_SERVICE = 'may create the socket of its service %s after its registration';
-const DRIVER_BACK = driver('that dies stays registered without a connection, and is registered again when it is back');
-const ONE_CONNECTION = driver('has a single connection for concurrent calls and for the health of its devices');
-const SLICES_DELETED = claimedPod('are deleted for a driver that has been disconnected for 30 s');
-const SLICES_STAY = claimedPod('stay if the driver is back within that time');
-const HEALTH_OF_CLAIMS = claimedPod(
+const DRIVER_BACK = driverTest(
+  'that dies stays registered without a connection, and is registered again when it is back',
+);
+const ONE_CONNECTION = driverTest('has a single connection for concurrent calls and for the health of its devices');
+const SLICES_DELETED = claimedPodTest('are deleted for a driver that has been disconnected for 30 s');
+const SLICES_STAY = claimedPodTest('stay if the driver is back within that time');
+const HEALTH_OF_CLAIMS = claimedPodTest(
   'is in the status of the container, and Unknown again after the driver has been silent for 30 s',
 );
-const UNPREPARE_RETRIED = claimedPod('terminates once the claim is unprepared, after its containers have stopped');
-const RETRIED_BY_NEXT_AGENT = claimedPod(
+const UNPREPARE_RETRIED = claimedPodTest('terminates once the claim is unprepared, after its containers have stopped');
+const RETRIED_BY_NEXT_AGENT = claimedPodTest(
   'whose driver fails starts under the next agent, and terminates under the one after that',
 );
-const RESTART_DURING_CALL = claimedPod(
+const RESTART_DURING_CALL = claimedPodTest(
   'is prepared and unprepared by both if the agent restarts during a call to one of them',
 );
 
@@ -1149,92 +1164,96 @@ const CLAIMS: SuiteFile = {
     {
       context: 'node > Resource Kubelet Plugin',
       specs: [
-        tested(
+        testedSpec(
           'must register after Kubelet restart',
           test(
             'e2e/claims.test.ts',
             'C50: the claim of a running pod outlives the agent, and the slices of the node do not',
           ),
         ),
-        tested('must register after plugin restart', DRIVER_BACK),
-        tested(
+        testedSpec('must register after plugin restart', DRIVER_BACK),
+        testedSpec(
           'must recover and register after registration failure',
-          driver('that fails to describe itself is registered once it does'),
+          driverTest('that fails to describe itself is registered once it does'),
         ),
-        tested(
+        testedSpec(
           'must recover and register after NotifyRegistrationStatus failure',
-          driver('that fails to acknowledge its registration is registered again, and not called before that'),
+          driverTest('that fails to acknowledge its registration is registered again, and not called before that'),
         ),
-        tested(
+        testedSpec(
           'must process pod created when kubelet is not running',
-          claimedPod('that was created while no agent ran starts with its claim prepared'),
+          claimedPodTest('that was created while no agent ran starts with its claim prepared'),
         ),
-        partly(
+        partlyTestedSpec(
           'must keep pod in pending state if NodePrepareResources times out',
           'A call that is given up fails like any other.',
-          driver('that does not respond is not awaited once the caller aborts'),
-          claimedPod('the driver fails; the claim is recorded as used, so that it is unprepared with the pod'),
+          driverTest('that does not respond is not awaited once the caller aborts'),
+          claimedPodTest('the driver fails; the claim is recorded as used, so that it is unprepared with the pod'),
         ),
-        tested(
+        testedSpec(
           'must run pod if NodePrepareResources fails and then succeeds',
-          claimedPod('is prepared by both, again after one of them has failed'),
+          claimedPodTest('is prepared by both, again after one of them has failed'),
         ),
-        tested('must run pod if NodeUnprepareResources fails and then succeeds', UNPREPARE_RETRIED, CLAIM_ON_HOST),
-        tested('must retry NodePrepareResources after Kubelet restart', RETRIED_BY_NEXT_AGENT),
-        tested('must retry NodeUnprepareResources after Kubelet restart', RETRIED_BY_NEXT_AGENT),
-        tested('must call NodeUnprepareResources for deleted pod', UNPREPARE_RETRIED, CLAIM_ON_HOST),
-        tested(
+        testedSpec('must run pod if NodeUnprepareResources fails and then succeeds', UNPREPARE_RETRIED, CLAIM_ON_HOST),
+        testedSpec('must retry NodePrepareResources after Kubelet restart', RETRIED_BY_NEXT_AGENT),
+        testedSpec('must retry NodeUnprepareResources after Kubelet restart', RETRIED_BY_NEXT_AGENT),
+        testedSpec('must call NodeUnprepareResources for deleted pod', UNPREPARE_RETRIED, CLAIM_ON_HOST),
+        testedSpec(
           'must call NodeUnprepareResources for deleted pod after Kubelet restart',
-          claimedPod('of a pod that was removed while no agent ran is unprepared within a minute'),
+          claimedPodTest('of a pod that was removed while no agent ran is unprepared within a minute'),
         ),
-        tested(
+        testedSpec(
           'must not call NodePrepareResources for deleted pod after Kubelet restart',
-          claimedPod('that was deleted while no agent ran is not prepared again (grace period of %i s)'),
+          claimedPodTest('that was deleted while no agent ran is not prepared again (grace period of %i s)'),
         ),
-        tested(
+        testedSpec(
           'must be functional when plugin starts to listen on a service socket after registration: 2 sockets',
-          driver(LATE_SERVICE, 'in its own directory'),
+          driverTest(LATE_SERVICE, 'in its own directory'),
         ),
-        tested(
+        testedSpec(
           'must be functional when plugin starts to listen on a service socket after registration: 1 common socket',
-          driver(LATE_SERVICE, 'among the registration sockets'),
+          driverTest(LATE_SERVICE, 'among the registration sockets'),
         ),
-        tested('must be functional after service reconnect: 2 sockets; 1 common socket', DRIVER_BACK, ONE_CONNECTION),
-        untested(
+        testedSpec(
+          'must be functional after service reconnect: 2 sockets; 1 common socket',
+          DRIVER_BACK,
+          ONE_CONNECTION,
+        ),
+        untestedSpec(
           'must report gRPC serving error: for registrar; for DRA service',
           'It asserts on the library with which drivers are written, not on a kubelet.',
         ),
-        tested('must use one gRPC connection for all service calls', ONE_CONNECTION),
+        testedSpec('must use one gRPC connection for all service calls', ONE_CONNECTION),
       ],
     },
     {
       context: 'node > Two resource Kubelet Plugins',
       specs: [
-        tested(
+        testedSpec(
           'must prepare and unprepare resources',
-          claimedPod('is prepared by both, again after one of them has failed'),
-          claimedPod('is unprepared by both, again after one of them has failed'),
+          claimedPodTest('is prepared by both, again after one of them has failed'),
+          claimedPodTest('is unprepared by both, again after one of them has failed'),
         ),
-        tested(
+        testedSpec(
           'must provide metrics',
           test(
             'kubelet-api/metrics/agent/claimMetrics.test.ts',
             'C42: the prepared claims are counted by driver, and a driver without any has no series',
           ),
         ),
-        tested(
+        testedSpec(
           'must run pod if NodePrepareResources fails for one plugin and then succeeds',
-          claimedPod('is prepared by both, again after one of them has failed'),
+          claimedPodTest('is prepared by both, again after one of them has failed'),
         ),
-        tested(
+        testedSpec(
           'must run pod if NodeUnprepareResources fails for one plugin and then succeeds',
-          claimedPod('is unprepared by both, again after one of them has failed'),
+          claimedPodTest('is unprepared by both, again after one of them has failed'),
         ),
-        tested(
+        testedSpec(
           'must run pod if NodePrepareResources is in progress for one plugin when Kubelet restarts',
           RESTART_DURING_CALL,
         ),
-        tested(
+        testedSpec(
           "must call NodeUnprepareResources again if it's in progress for one plugin when Kubelet restarts",
           RESTART_DURING_CALL,
         ),
@@ -1243,46 +1262,46 @@ const CLAIMS: SuiteFile = {
     {
       context: 'node > ResourceSlice',
       specs: [
-        tested(
+        testedSpec(
           'must be removed on kubelet startup',
-          claimedPod('are deleted when the agent starts, because no driver has registered yet'),
+          claimedPodTest('are deleted when the agent starts, because no driver has registered yet'),
         ),
-        tested(
+        testedSpec(
           'must be removed after plugin unregistration',
           SLICES_DELETED,
           test('machines/claims/chart.test.ts', 'of a driver that is not registered any more are deleted as well'),
         ),
-        tested('must be removed if plugin stops after registration: 2 sockets; 1 common socket', SLICES_DELETED),
-        tested(
+        testedSpec('must be removed if plugin stops after registration: 2 sockets; 1 common socket', SLICES_DELETED),
+        testedSpec(
           'must be removed if plugin is unresponsive after registration',
           test(
             'machines/claims/chart.test.ts',
             'of a driver that never connects are deleted 30 s after its registration',
           ),
         ),
-        tested('must not be removed if plugin restarts quickly enough: 2 sockets; 1 common socket', SLICES_STAY),
+        testedSpec('must not be removed if plugin restarts quickly enough: 2 sockets; 1 common socket', SLICES_STAY),
       ],
     },
     {
       context: 'node > Resource Health',
       specs: [
-        tested("should reflect device health changes in the Pod's status", HEALTH_OF_CLAIMS, CLAIM_ON_HOST),
-        tested('must reuse one gRPC connection for service and health-monitoring calls', ONE_CONNECTION),
-        tested(
+        testedSpec("should reflect device health changes in the Pod's status", HEALTH_OF_CLAIMS, CLAIM_ON_HOST),
+        testedSpec('must reuse one gRPC connection for service and health-monitoring calls', ONE_CONNECTION),
+        testedSpec(
           'should update health to Unknown when plugin stops and recover upon restart',
-          claimedPod('is Unknown once the driver has disconnected, and survives a restart of the agent'),
+          claimedPodTest('is Unknown once the driver has disconnected, and survives a restart of the agent'),
           ONE_CONNECTION,
         ),
-        tested('should automatically reconnect both DRA and Health API after connection drop', ONE_CONNECTION),
-        tested(
+        testedSpec('should automatically reconnect both DRA and Health API after connection drop', ONE_CONNECTION),
+        testedSpec(
           'should handle concurrent DRA operations and health monitoring without connection issues',
-          claimedPod('is in the statuses of several pods whose claims are prepared at the same time'),
+          claimedPodTest('is in the statuses of several pods whose claims are prepared at the same time'),
         ),
-        tested(
+        testedSpec(
           'should not add health status to Pod when feature gate is disabled',
-          claimedPod('is neither followed nor in the status without the feature gate ResourceHealthStatus'),
+          claimedPodTest('is neither followed nor in the status without the feature gate ResourceHealthStatus'),
         ),
-        tested(
+        testedSpec(
           'Resource Health with ShareID > should reflect device health changes for devices with ShareID',
           test(
             'kubernetes/claims/containerDevices.test.ts',
@@ -1290,13 +1309,13 @@ const CLAIMS: SuiteFile = {
           ),
           HEALTH_OF_CLAIMS,
         ),
-        tested(
+        testedSpec(
           'Device ShareID > must be functional when plugin starts to listen on a service socket after registration with the specified allocation results: without ShareID',
-          driver('registers over its socket, is notified, and prepares and unprepares claims'),
+          driverTest('registers over its socket, is notified, and prepares and unprepares claims'),
         ),
-        tested(
+        testedSpec(
           'Device ShareID > must be functional when plugin starts to listen on a service socket after registration with the specified allocation results: with a ShareID; same device with two ShareIDs',
-          driver('may prepare several shares of a device for a claim'),
+          driverTest('may prepare several shares of a device for a claim'),
           podResources('are listed with all of their devices'),
         ),
       ],
@@ -1316,7 +1335,7 @@ const PAGE_SIZES = test(
 );
 const HUGE_PAGES_IN_PARTS = 'The mount and the limit are tested separately, without a container that uses huge pages.';
 const hugePages = (context: string, ...tests: Tests): TestedSpec =>
-  partly(
+  partlyTestedSpec(
     `${context} > should set correct hugetlb mount and limit under the container cgroup`,
     HUGE_PAGES_IN_PARTS,
     ...tests,
@@ -1328,8 +1347,8 @@ const HUGE_PAGES: SuiteFile = {
     {
       context: 'HugePages',
       specs: [
-        tested('should remove resources for huge page sizes no longer supported', PAGE_SIZES),
-        tested('should add resources for new huge page sizes on kubelet restart', PAGE_SIZES),
+        testedSpec('should remove resources for huge page sizes no longer supported', PAGE_SIZES),
+        testedSpec('should add resources for new huge page sizes on kubelet restart', PAGE_SIZES),
         hugePages(
           'start the pod > with the resources requests that contain only one hugepages resource > with the backward compatible API',
           MOUNTED_PAGES,
@@ -1421,43 +1440,43 @@ const SWAP: SuiteFile = {
     {
       context: 'Swap',
       specs: [
-        tested(
+        testedSpec(
           'with configuration: QOS Best-effort; QOS Burstable; QOS Burstable with memory request equals to limit; QOS Guaranteed',
           NEVER_SWAPS,
         ),
-        tested('with a critical pod - should avoid swap', NEVER_SWAPS, canSwap('a container of a critical pod')),
+        testedSpec('with a critical pod - should avoid swap', NEVER_SWAPS, canSwap('a container of a critical pod')),
       ],
     },
     {
       context: 'Swap > Basic functionality',
       specs: [
-        tested('with configuration: QOS Best-effort', canSwap('a container of a BestEffort pod')),
-        tested(
+        testedSpec('with configuration: QOS Best-effort', canSwap('a container of a BestEffort pod')),
+        testedSpec(
           'with configuration: QOS Burstable',
           SWAP_IN_VM,
           canSwap('a container whose memory request is less than its limit'),
         ),
-        tested(
+        testedSpec(
           'with configuration: QOS Burstable with memory request equals to limit',
           canSwap('a container whose memory request equals its limit'),
         ),
-        tested('with configuration: QOS Guaranteed', SWAP_IN_VM, canSwap('a container of a Guaranteed pod')),
+        testedSpec('with configuration: QOS Guaranteed', SWAP_IN_VM, canSwap('a container of a Guaranteed pod')),
       ],
     },
     {
       context: 'Swap > with swap stress > LimitedSwap',
       specs: [
-        partly(
+        partlyTestedSpec(
           'should be able to use more than the node memory capacity',
           'The kernel is told to reclaim the memory; the machine does not run out of it.',
           SWAPPED_OUT,
         ),
-        partly(
+        partlyTestedSpec(
           'should be able to use more memory than memory limits',
           'The kernel is told to reclaim the memory; the container does not exceed its limit.',
           SWAPPED_OUT,
         ),
-        partly(
+        partlyTestedSpec(
           'ensure summary API properly reports swap',
           'The usage is read from the files of a cgroup, without a container that swaps.',
           test('stats/node/statsProvider.test.ts', 'the summary contains CPU and memory usage from cgroup %s', 'v2'),
@@ -1475,7 +1494,7 @@ const PROTECTED_CGROUPS = test(
   'v2: requested memory is protected in the cgroups of the pod, its class and all pods, and follows the pods',
 );
 const PROTECTED_POD = memoryQos('is protected in the cgroup of the pod');
-const throttledAt = (row: string): EquivalentTest => memoryQos('is throttled at a fraction %s, in whole pages', row);
+const throttlingTest = (row: string): EquivalentTest => memoryQos('is throttled at a fraction %s, in whole pages', row);
 const UNPROTECTED = memoryQos('loses an earlier protection if the pod requests none or the memory is not tiered');
 const UNPROTECTED_CLASSES = memoryQos('is not protected under the policy None, and is left alone without the feature');
 const NOT_THROTTLED = memoryQos(
@@ -1488,50 +1507,54 @@ const MEMORY_QOS: SuiteFile = {
     {
       context: 'MemoryQoS > memory protection [memoryReservationPolicy=TieredReservation]',
       specs: [
-        tested('should set memory.low = requests.memory for Burstable pod containers', PROTECTED_IN_VM),
-        tested(
+        testedSpec('should set memory.low = requests.memory for Burstable pod containers', PROTECTED_IN_VM),
+        testedSpec(
           'should set memory.min for Guaranteed pod containers',
           memoryQos('is protected hard for Guaranteed pods, which are not throttled'),
           PROTECTED_CGROUPS,
         ),
-        tested('should NOT set memory.min for BestEffort pod', PROTECTED_POD, UNPROTECTED),
-        tested('should set pod-level memory.low = sum(container requests) for multi-container pod', PROTECTED_POD),
-        tested('should propagate memory protection through QoS cgroup hierarchy', PROTECTED_CGROUPS, PROTECTED_IN_VM),
+        testedSpec('should NOT set memory.min for BestEffort pod', PROTECTED_POD, UNPROTECTED),
+        testedSpec('should set pod-level memory.low = sum(container requests) for multi-container pod', PROTECTED_POD),
+        testedSpec(
+          'should propagate memory protection through QoS cgroup hierarchy',
+          PROTECTED_CGROUPS,
+          PROTECTED_IN_VM,
+        ),
       ],
     },
     {
       context: 'MemoryQoS > memory.high throttling',
       specs: [
-        tested('should set memory.high for Burstable pod using formula', PROTECTED_IN_VM),
-        tested(
+        testedSpec('should set memory.high for Burstable pod using formula', PROTECTED_IN_VM),
+        testedSpec(
           'should NOT set memory.high for Guaranteed pod',
           memoryQos('is protected hard for Guaranteed pods, which are not throttled'),
         ),
-        tested('should NOT set memory.high on pod-level cgroup', PROTECTED_CGROUPS),
-        tested(
+        testedSpec('should NOT set memory.high on pod-level cgroup', PROTECTED_CGROUPS),
+        testedSpec(
           'should set memory.high = limit when memoryThrottlingFactor=1.0',
-          throttledAt('of the whole memory between request and limit'),
+          throttlingTest('of the whole memory between request and limit'),
         ),
-        tested(
+        testedSpec(
           'should set memory.high using node allocatable when no limit is set',
-          throttledAt('between request and the memory of the node'),
+          throttlingTest('between request and the memory of the node'),
         ),
       ],
     },
     {
       context: 'MemoryQoS',
       specs: [
-        untested(
+        untestedSpec(
           'memory.events observability > should have memory.events file with expected counters',
           'It asserts on the kernel alone.',
         ),
-        untested(
+        untestedSpec(
           'feature rollback > should reset memory protection to 0 when MemoryQoS is disabled',
           'Kubernetes skips this spec. Without the feature gate, the protection of QoS classes is left as it is.',
         ),
-        tested(
+        testedSpec(
           'memory.high formula verification across request/limit ratios > should correctly compute memory.high for various request/limit combinations',
-          throttledAt('between request and limit'),
+          throttlingTest('between request and limit'),
           NOT_THROTTLED,
         ),
       ],
@@ -1539,14 +1562,14 @@ const MEMORY_QOS: SuiteFile = {
     {
       context: 'MemoryQoS > memoryReservationPolicy',
       specs: [
-        tested('should NOT set memory protection when policy is None', UNPROTECTED, PROTECTED_POD),
-        tested('should set memory.high independent of memoryReservationPolicy', UNPROTECTED),
-        tested(
+        testedSpec('should NOT set memory protection when policy is None', UNPROTECTED, PROTECTED_POD),
+        testedSpec('should set memory.high independent of memoryReservationPolicy', UNPROTECTED),
+        testedSpec(
           'should set memory protection when policy is TieredReservation',
           PROTECTED_IN_VM,
           memoryQos('is protected softly for Burstable pods'),
         ),
-        tested(
+        testedSpec(
           'should clear memory protection at QoS level when switching from TieredReservation to None',
           UNPROTECTED_CLASSES,
         ),
@@ -1555,12 +1578,12 @@ const MEMORY_QOS: SuiteFile = {
     {
       context: 'MemoryQoS > memory.high throttling behavior',
       specs: [
-        partly(
+        partlyTestedSpec(
           'should increment memory.events high counter when usage exceeds memory.high',
           'The test reads the stalls of the container instead of the counter.',
           test('vm/pressure.test.ts', 'PSI: %s', 'a container above its throttling threshold stalls for memory'),
         ),
-        tested(
+        testedSpec(
           'should OOM kill container when memory usage exceeds memory.max',
           test('vm/cgroups.test.ts', 'an OOM kill of a container is reported, and the container restarts'),
         ),
@@ -1569,10 +1592,10 @@ const MEMORY_QOS: SuiteFile = {
     {
       context: 'MemoryQoS > tiered protection edge cases',
       specs: [
-        tested('should use memory.low for Burstable pod where memory req == limit but CPU differs', NOT_THROTTLED),
-        tested('should include burstable requests in kubepods root memory.min', PROTECTED_IN_VM, PROTECTED_CGROUPS),
-        tested('should remove burstable memory.low contribution when pod is deleted', PROTECTED_CGROUPS),
-        tested(
+        testedSpec('should use memory.low for Burstable pod where memory req == limit but CPU differs', NOT_THROTTLED),
+        testedSpec('should include burstable requests in kubepods root memory.min', PROTECTED_IN_VM, PROTECTED_CGROUPS),
+        testedSpec('should remove burstable memory.low contribution when pod is deleted', PROTECTED_CGROUPS),
+        testedSpec(
           'should persist container-level memory.low after rollback [known limitation]',
           memoryQos('has no files without the feature'),
         ),
@@ -1591,7 +1614,7 @@ const PREEMPTED_ON_HOST = test(
   'e2e/source.test.ts',
   'preempts another pod, which has the phase of its exits and the reason, and its resources and port are released',
 );
-const shutdown = (title: string): EquivalentTest => test('machines/shutdown/chart.test.ts', title);
+const shutdownTest = (title: string): EquivalentTest => test('machines/shutdown/chart.test.ts', title);
 const SHUTDOWN_OF_NODE = test(
   'actors/services/shutdown/shutdownServices.test.ts',
   'terminates its pods, is not ready, and delays the shutdown until then',
@@ -1604,7 +1627,7 @@ const POD_ENDS: readonly SuiteFile[] = [
       {
         context: 'PodPidsLimit > With config updated with pids limits',
         specs: [
-          tested(
+          testedSpec(
             'should set pids.max for Pod',
             test('vm/cgroups.test.ts', 'C25: the limits of a pod are in the files of its slice'),
             test('kubernetes/resources/cgroupLimits.test.ts', 'include the number of processes if the node limits it'),
@@ -1619,14 +1642,14 @@ const POD_ENDS: readonly SuiteFile[] = [
       {
         context: 'GracefulNodeShutdown',
         specs: [
-          tested(
+          testedSpec(
             'graceful node shutdown; baseline scenario to verify DisruptionTarget is added > should add the DisruptionTarget pod failure condition to the evicted pods',
             SHUTDOWN_OF_NODE,
           ),
-          tested(
+          testedSpec(
             'when gracefully shutting down > should be able to gracefully shutdown pods with various grace periods',
-            shutdown('terminates ordinary pods first, within the time of their group'),
-            shutdown('terminates the next group when the time of the first is over'),
+            shutdownTest('terminates ordinary pods first, within the time of their group'),
+            shutdownTest('terminates the next group when the time of the first is over'),
             test(
               'vm/shutdown.test.ts',
               'a reboot waits until the pod has stopped by itself, and the pod runs again after it',
@@ -1636,21 +1659,21 @@ const POD_ENDS: readonly SuiteFile[] = [
               'C15: PodReadyToStartContainers turns False with its sandbox, and the address remains',
             ),
           ),
-          tested(
+          testedSpec(
             'when gracefully shutting down > should be able to handle a cancelled shutdown',
-            shutdown('takes the lock again, and admits pods'),
+            shutdownTest('takes the lock again, and admits pods'),
             test(
               'actors/services/shutdown/shutdownServices.test.ts',
               'rejects new pods until the shutdown is cancelled',
             ),
           ),
-          tested(
+          testedSpec(
             'when gracefully shutting down with Pod priority > should be able to gracefully shutdown pods with various grace periods',
             test(
               'kubernetes/shutdown/periods.test.ts',
               'begin at their priority, and the first and the last contain all others',
             ),
-            shutdown('terminates the next group as soon as the pods of the first are cleaned up'),
+            shutdownTest('terminates the next group as soon as the pods of the first are cleaned up'),
             test('node/config/compile/shutdown.test.ts', 'pods terminate in the order of the configured priorities'),
           ),
         ],
@@ -1663,13 +1686,13 @@ const POD_ENDS: readonly SuiteFile[] = [
       {
         context: 'when we need to admit a critical pod',
         specs: [
-          tested('CriticalPod > should be able to create and delete a critical pod', PREEMPTED_ON_HOST, PREEMPTED),
-          tested(
+          testedSpec('CriticalPod > should be able to create and delete a critical pod', PREEMPTED_ON_HOST, PREEMPTED),
+          testedSpec(
             'CriticalPod > should add DisruptionTarget condition to the preempted pod',
             PREEMPTED_ON_HOST,
             PREEMPTED,
           ),
-          tested(
+          testedSpec(
             'CriticalPodWithPodLevelResources > should be able to create and delete a critical pod',
             test(
               'actors/preemption.test.ts',
@@ -1685,7 +1708,7 @@ const POD_ENDS: readonly SuiteFile[] = [
     contexts: [
       {
         context: 'SystemNodeCriticalPod > when create a system-node-critical pod',
-        specs: [tested('should not be evicted upon DiskPressure', underPressure("'disk', 'single'"))],
+        specs: [testedSpec('should not be evicted upon DiskPressure', pressureTest("'disk', 'single'"))],
       },
     ],
   },
@@ -1694,7 +1717,7 @@ const POD_ENDS: readonly SuiteFile[] = [
     contexts: [
       {
         specs: [
-          untested(
+          untestedSpec(
             `OOMKiller for pod using more memory than node allocatable [LinuxOnly] > single process container without resource limits > ${OOM_SPEC}`,
             'No test uses up the memory of all pods before one of them is evicted. A container that is killed at this limit has the reason of any other OOM kill.',
           ),
@@ -1703,8 +1726,8 @@ const POD_ENDS: readonly SuiteFile[] = [
       {
         context: 'OOMKiller [LinuxOnly]',
         specs: [
-          tested(`single process container > ${OOM_SPEC}`, OOM_KILLED),
-          partly(
+          testedSpec(`single process container > ${OOM_SPEC}`, OOM_KILLED),
+          partlyTestedSpec(
             `init container > ${OOM_SPEC}`,
             'On real containers, only regular containers are killed.',
             test(
@@ -1712,7 +1735,7 @@ const POD_ENDS: readonly SuiteFile[] = [
               'an init container killed for its memory usage is shown as OOMKilled, and fails its pod',
             ),
           ),
-          partly(
+          partlyTestedSpec(
             `multi process container > ${OOM_SPEC}`,
             'The test reads the setting of the cgroup (`memory.oom.group`) by which the kernel kills all processes.',
             test(
@@ -1721,7 +1744,7 @@ const POD_ENDS: readonly SuiteFile[] = [
             ),
             test('vm/cgroups.test.ts', 'an OOM kill of a container is reported, and the container restarts'),
           ),
-          tested(
+          testedSpec(
             'multi process container (single process kill enabled) > The containers should not be OOMKilled',
             test(
               'vm/oom.test.ts',
@@ -1732,7 +1755,7 @@ const POD_ENDS: readonly SuiteFile[] = [
               'are absent for a container that survives the OOM kill of a process, which is reported as an event',
             ),
           ),
-          partly(
+          partlyTestedSpec(
             `multi process container (single process kill disabled) > ${OOM_SPEC}`,
             'The setting has the effect of the default on cgroup v2.',
             test(
@@ -1756,25 +1779,25 @@ const DISKS: readonly SuiteFile[] = [
       {
         context: 'KubeletSeparateDiskGC',
         specs: [
-          tested(
+          testedSpec(
             'should display different stats for imageFs and containerFs',
             test(
               'stats/node/statsProvider.test.ts',
               'C43: the container file system is the image file system unless the runtime reports a different one',
             ),
           ),
-          partly(
+          partlyTestedSpec(
             'when there is disk pressure > on imageFs > should evict all of the correct pods',
             'Real images and layers are on one file system in the tests.',
             diskSteps("'split', 'imagefs'"),
-            underPressure("'inodes', 'split'"),
+            pressureTest("'inodes', 'split'"),
           ),
-          partly(
+          partlyTestedSpec(
             'when there is disk pressure > on containerFs > should eventually evict all of the correct pods',
             'Real images and layers are on one file system in the tests.',
             diskSteps("'split', 'containerfs'"),
-            underPressure("'inodes', 'split'"),
-            evicted('its writable layer'),
+            pressureTest("'inodes', 'split'"),
+            evictionTest('its writable layer'),
           ),
         ],
       },
@@ -1787,11 +1810,11 @@ const DISKS: readonly SuiteFile[] = [
         context:
           'LocalStorageCapacityIsolationFSQuotaMonitoring > when we run containers that should cause use quotas for LSCI monitoring',
         specs: [
-          untested(
+          untestedSpec(
             '(quotas enabled: true, userNamespacesEnabled: true); (quotas enabled: true, userNamespacesEnabled: false) > should eventually evict all of the correct pods',
             'The feature gate LocalStorageCapacityIsolationFSQuotaMonitoring has no effect: files that are deleted while a process has them open do not count.',
           ),
-          partly(
+          partlyTestedSpec(
             '(quotas enabled: false, userNamespacesEnabled: true) > should eventually evict all of the correct pods',
             'The file is measured without a pod.',
             test('host/usage/diskUsage.test.ts', 'does not count a deleted file that a process still has open'),
@@ -1802,12 +1825,12 @@ const DISKS: readonly SuiteFile[] = [
   },
 ];
 
-const restarted = (title: string): EquivalentTest => test('actors/cluster/podsAcrossRestarts.test.ts', title);
+const restartTest = (title: string): EquivalentTest => test('actors/cluster/podsAcrossRestarts.test.ts', title);
 const SUMMARY_ON_HOST = test(
   'e2e/stats.test.ts',
   'C43: the summary contains CPU, memory, volumes, layers, logs and network of a busy pod',
 );
-const stalls = (row: string): EquivalentTest => test('vm/pressure.test.ts', 'PSI: %s', row);
+const stallTest = (row: string): EquivalentTest => test('vm/pressure.test.ts', 'PSI: %s', row);
 const POD_CGROUPS = test(
   'e2e/resources.test.ts',
   'have the limits of the pod and its QoS class, and disappear with the pod',
@@ -1830,26 +1853,26 @@ const NODE: readonly SuiteFile[] = [
       {
         context: 'Restart',
         specs: [
-          partly(
+          partlyTestedSpec(
             'Container Runtime > Network > should recover from ip leak',
             'The runtime is killed with a few pods. Their addresses belong to its network plugin.',
             test('e2e/losses.test.ts', 'a killed containerd is restarted, and its pods never stop'),
           ),
-          tested(
+          testedSpec(
             'Kubelet > should correctly account for terminated pods after restart',
-            restarted('a completed pod uses no resources of the node after an agent restart'),
+            restartTest('a completed pod uses no resources of the node after an agent restart'),
           ),
-          tested(
+          testedSpec(
             'Kubelet > should delete pods which are marked as terminal and have a deletion timestamp set after restart',
-            restarted('a pod that was deleted and marked as failed while no agent ran is gone after a restart'),
+            restartTest('a pod that was deleted and marked as failed while no agent ran is gone after a restart'),
           ),
-          tested(
+          testedSpec(
             'Kubelet > should force-delete non-admissible pods created and deleted during kubelet restart',
-            restarted('a pod without room that was created and deleted while no agent ran is gone after a restart'),
+            restartTest('a pod without room that was created and deleted while no agent ran is gone after a restart'),
           ),
-          tested(
+          testedSpec(
             'Kubelet > should force-delete non-admissible pods that was admitted and running before kubelet restart',
-            restarted(
+            restartTest(
               'a running pod that no longer has room and was deleted while no agent ran is gone after a restart',
             ),
           ),
@@ -1863,7 +1886,7 @@ const NODE: readonly SuiteFile[] = [
       {
         context: 'ResourceMetricsAPI > when querying /resource/metrics',
         specs: [
-          tested(
+          testedSpec(
             'should report resource usage through the resource metrics api',
             test('e2e/stats.test.ts', 'the resource metrics contain CPU, memory and start time of every container'),
             test('kubelet-api/metrics/resource.test.ts', 'C42: the text equals that of a kubelet, byte for byte'),
@@ -1878,22 +1901,22 @@ const NODE: readonly SuiteFile[] = [
       {
         context: 'Summary API',
         specs: [
-          tested(
+          testedSpec(
             'when querying /stats/summary > should report resource usage through the stats api',
             SUMMARY_ON_HOST,
             test('vm/cgroups.test.ts', '/stats/summary has the PSI of the node, the pod and the container'),
           ),
-          tested(
+          testedSpec(
             'when querying /stats/summary under pressure > should report CPU pressure in PSI metrics',
-            stalls('a container at its CPU limit stalls for CPU'),
+            stallTest('a container at its CPU limit stalls for CPU'),
           ),
-          tested(
+          testedSpec(
             'when querying /stats/summary under pressure > should report Memory pressure in PSI metrics',
-            stalls('a container above its throttling threshold stalls for memory'),
+            stallTest('a container above its throttling threshold stalls for memory'),
           ),
-          tested(
+          testedSpec(
             'when querying /stats/summary under pressure > should report I/O pressure in PSI metrics',
-            stalls('a container that writes to the disk stalls for I/O'),
+            stallTest('a container that writes to the disk stalls for I/O'),
           ),
         ],
       },
@@ -1905,7 +1928,7 @@ const NODE: readonly SuiteFile[] = [
       {
         context: 'Node Container Manager',
         specs: [
-          partly(
+          partlyTestedSpec(
             'Validate Node Allocatable > sets up the node and runs the test',
             'Kubernetes skips this spec.',
             test(
@@ -1917,7 +1940,7 @@ const NODE: readonly SuiteFile[] = [
               'C25: the slice of the system daemons has the reserved resources, also for systemd',
             ),
           ),
-          partly(
+          partlyTestedSpec(
             'Validate CGroup management > should correctly start with cpumanager none policy in use with systemd',
             'Kubernetes skips this spec.',
             test(
@@ -1935,19 +1958,19 @@ const NODE: readonly SuiteFile[] = [
       {
         context: 'Kubelet Cgroup Manager',
         specs: [
-          tested(
+          testedSpec(
             'QOS containers > On enabling QOS cgroup hierarchy > Top level QoS containers should have been created',
             POD_CGROUPS,
           ),
-          tested(
+          testedSpec(
             'Pod containers > On scheduling a Guaranteed Pod > Pod containers should have been created under the cgroup-root',
             QOS_CGROUPS,
           ),
-          tested(
+          testedSpec(
             'Pod containers > On scheduling a BestEffort Pod > Pod containers should have been created under the BestEffort cgroup',
             QOS_CGROUPS,
           ),
-          tested(
+          testedSpec(
             'Pod containers > On scheduling a Burstable Pod > Pod containers should have been created under the Burstable cgroup',
             POD_CGROUPS,
           ),
@@ -1961,30 +1984,30 @@ const NODE: readonly SuiteFile[] = [
       {
         context: 'Container Manager Misc > Validate OOM score adjustments > once the node is setup',
         specs: [
-          untested(
+          untestedSpec(
             "container runtime's oom-score-adj should be -999",
             'The unit of the runtime or its own configuration sets this value. A kubelet does not change it either.',
           ),
-          tested(
+          testedSpec(
             "Kubelet's oom-score-adj should be -999",
             AGENT_SCORE,
             test('e2e/stats.test.ts', 'the agent has the lowest OOM score, or reports that the host forbids it'),
           ),
-          partly(
+          partlyTestedSpec(
             "with test pods > pod infra containers oom-score-adj should be -998 and best effort container's should be 1000",
             'The runtime itself sets the value of sandboxes.',
             AGENT_SCORE,
             oomScore('BestEffort'),
             test('cri/config/linuxResources.test.ts', '%s', 'BestEffort'),
           ),
-          partly(
+          partlyTestedSpec(
             "with test pods > guaranteed container's oom-score-adj should be -998",
             'A kubelet 1.36 sets −997, as the node does.',
             AGENT_SCORE,
             oomScore('Guaranteed'),
             test('cri/config/linuxResources.test.ts', '%s', 'Guaranteed'),
           ),
-          tested(
+          testedSpec(
             "with test pods > burstable container's oom-score-adj should be between [2, 1000)",
             AGENT_SCORE,
             oomScore('Burstable, half of it'),
@@ -2000,7 +2023,7 @@ const NODE: readonly SuiteFile[] = [
       {
         context: 'Lock contention',
         specs: [
-          untested(
+          untestedSpec(
             'Kubelet should stop when the test acquires the lock on lock file and restart once the lock is released',
             'The flags `--lock-file` and `--exit-on-lock-contention` are not supported, because the root directory is locked.',
           ),

@@ -485,7 +485,7 @@ const schedulingFields: [string, FieldTreatment][] = [
   ['schedulingGroup', takesFullEffect(SCHEDULER, 'group that is scheduled together')],
 ];
 
-const pod: [string, FieldTreatment][] = [
+const podLevelFields: [string, FieldTreatment][] = [
   ['restartPolicy', takesEffect('kubernetes/lifecycle/restart.ts', 'restart policy of containers without their own')],
   ['terminationGracePeriodSeconds', takesEffect('machines/pod/termination.ts', 'grace period of the stop')],
   ['activeDeadlineSeconds', takesEffect('machines/pod/activeDeadline.ts', 'DeadlineExceeded after this time')],
@@ -562,6 +562,6 @@ export const treatmentByPath: ReadonlyMap<string, FieldTreatment> = new Map([
   ...volumeFields,
   ...containerFields,
   ...ephemeralContainerFields,
-  ...pod,
+  ...podLevelFields,
   ...schedulingFields,
 ]);

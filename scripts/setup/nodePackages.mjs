@@ -13,7 +13,7 @@ export async function installNodePackages() {
   const exitCode = await runStep('npm', ['ci', '--include=dev', '--no-audit', '--no-fund'], {
     cwd: root,
     env: createHostEnvironment(),
-    // Standard output is reserved for the output of the command.
+    // Redirect npm's output to standard error, because standard output is reserved for the output of the command.
     stdio: ['ignore', 2, 2],
   });
   if (exitCode !== 0) {

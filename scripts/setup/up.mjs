@@ -8,7 +8,8 @@ const sourceFlags = ['--pod-manifest-path', '--config'];
 export function up(args) {
   const hasPodSource = args.some((arg) => sourceFlags.includes(arg.split('=')[0]));
   const podFlags = hasPodSource ? [] : ['--pod-manifest-path', join(root, 'examples/pods')];
-  // npm changes the working directory, but the user's relative paths refer to the original one.
+  // Run in the directory in which the user called npm, because npm changes the working directory and the user's
+  // relative paths refer to the original one.
   const cwd = process.env.INIT_CWD ?? process.cwd();
   return runForeground(join(root, 'cli/statelet.sh'), ['up', ...podFlags, ...args], { cwd });
 }

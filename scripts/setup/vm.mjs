@@ -131,8 +131,8 @@ async function readAptOptions() {
  */
 async function installCheckout(machine, signal) {
   const run = (command, options = {}) => runInVm(machine.sshConfigFile, command, { signal, ...options });
-  // The first CPU limit on any cgroup patches the scheduler code of the running kernel, which can crash an emulated
-  // kernel with several CPUs (`Oops: int3`). Set a limit without effect while the machine is still idle.
+  // Set a CPU limit without effect while the machine is still idle. The first CPU limit on any cgroup patches the
+  // scheduler code of the running kernel, which can crash an emulated kernel with several CPUs (`Oops: int3`).
   await run('systemctl set-property ssh.service CPUQuota=200%');
   await run(`set -e
     mkdir -p ${installedPackage}

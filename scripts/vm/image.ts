@@ -103,7 +103,7 @@ async function buildImage(build: ImageBuild, workDirectory: string): Promise<voi
   const aptOptions = [
     'APT::Install-Recommends "false"',
     'Acquire::Languages "none"',
-    // The cache may be in a home directory that apt's sandbox user (`_apt`) cannot access.
+    // Download as root, because the cache may be in a home directory that apt's sandbox user (`_apt`) cannot access.
     'APT::Sandbox::User "root"',
     ...(await readAptOptions()),
   ];

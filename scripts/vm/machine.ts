@@ -120,7 +120,7 @@ export function qemuArguments({
   return [
     ['-accel', accelerator === 'tcg' ? 'tcg,thread=multi' : accelerator],
     ['-machine', 'q35'],
-    // Nested hypervisors reject writes to the register that this feature adds.
+    // Disable this feature, because nested hypervisors reject writes to the register that it adds.
     ['-cpu', 'max,arch-capabilities=off'],
     ['-smp', '2'],
     ['-m', '2048'],
@@ -133,13 +133,13 @@ export function qemuArguments({
     ['-display', 'none'],
     ['-kernel', image.kernel],
     ['-initrd', image.initrd],
-    // Mitigations slow down an emulated machine and protect nothing in it. The timer check is disabled, because the
-    // timer can be slow enough on a busy host for the kernel to refuse to boot.
+    // Disable the mitigations, because they slow down an emulated machine and protect nothing in it. Disable the timer
+    // check, because the timer can be slow enough on a busy host for the kernel to refuse to boot.
     ['-append', 'root=/dev/vda rw console=ttyS0 mitigations=off no_timer_check'],
-    // The machine writes to a temporary file, which persists across reboots of the machine.
+    // Write changes to a temporary file instead of the image. The file persists across reboots of the machine.
     ['-drive', `file=${image.disk},format=raw,if=virtio,snapshot=on,cache=unsafe`],
     ['-drive', `file=${secondDisk},format=raw,if=virtio,readonly=on`],
-    // The machine cannot connect to any other host.
+    // Restrict the network, so that the machine cannot connect to any other host.
     ['-netdev', `user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:${port}-:22`],
     ['-device', 'virtio-net-pci,netdev=net'],
     ['-device', 'virtio-rng-pci'],
@@ -185,7 +185,7 @@ async function waitForSsh(qemu: Qemu, { image, directory, signal }: MachineOptio
     );
     signal.throwIfAborted();
     if (isUp) {
-      // The command exits with 1 if a unit has failed, which a test will report.
+      // Ignore exit code 1, because it only means that a unit has failed, which a test will report.
       await runInVm(sshConfigFile, 'systemctl is-system-running --wait || true', { signal });
       return { accelerator: qemu.accelerator, sshConfigFile, kill: qemu.kill };
     }

@@ -73,8 +73,8 @@ export interface ActorNode extends ActorView, ActorDetails {
 }
 
 /**
- * The kind of an entry that represents a call in flight. The purpose of the call is described by the state of the
- * calling actor.
+ * The kind of an entry that represents a call in flight. Most views omit these entries, because the state of the
+ * calling actor already describes the call.
  */
 export const CALL_KIND = 'call';
 

@@ -49,8 +49,9 @@ const queuePositionOf = ({ machine, name }: ActorNode, pod: OptionalPod): QueueP
   machine === 'container' ? pod?.queuePositionOf(name) : undefined;
 
 /**
- * Returns the detail text of a pod's row. If the pod is expanded, the reasons are shown in the rows of its containers
- * instead. If it is collapsed, the text is kubectl's STATUS if that is informative.
+ * Returns the detail of a pod's row. This is kubectl's STATUS unless that is `Running` or `Completed`. The row of an
+ * expanded healthy pod omits the STATUS, because the rows of its containers show the reasons. Without a STATUS, the
+ * detail is the ready count if some containers of a steady pod are not ready, or else the most severe problem.
  */
 function podDetail({ actor, subject, isExpanded }: ActorRow, pod: RowPod, now: number): string {
   const { status, ready } = pod.statusColumns(now);
@@ -64,7 +65,7 @@ function podDetail({ actor, subject, isExpanded }: ActorRow, pod: RowPod, now: n
 
 /**
  * Describes the problem of an actor. A problem of a descendant is prefixed with the descendant's name, unless the
- * descendant is an image, whose state belongs to its parent.
+ * descendant is an image, whose state counts as that of its parent.
  */
 function problemText(actor: ActorNode, subject: ActorNode, pod: OptionalPod): string {
   const problem = ownProblem(subject, pod);

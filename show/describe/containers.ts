@@ -171,7 +171,7 @@ function envLines(pod: Pod, container: Container, { name, value = '', valueFrom 
     return value.split('\n').map((line, index) => `${index === 0 ? `${name}:` : ''}\t${line}`);
   const { fieldRef, resourceFieldRef, secretKeyRef, configMapKeyRef } = valueFrom;
   if (fieldRef) {
-    // kubectl omits values that only the node knows.
+    // Like kubectl, resolve only fields of the metadata and omit values that only the node knows.
     const isPodMetadata = fieldRef.fieldPath.startsWith('metadata.');
     const value = isPodMetadata ? (fieldValue(pod, fieldRef.fieldPath, { podIps: [], hostIps: [] }) ?? '') : '';
     return [`${name}:\t${value.replaceAll('\n', ' ')} (${fieldRef.apiVersion ?? 'v1'}:${fieldRef.fieldPath})`];

@@ -289,7 +289,8 @@ function problemText(container: ContainerWithActor, now: number): Answer {
     return willRestart ? end + restartSuffix(container, now) : `${end}; it will not be restarted`;
   }
   const { reason } = state.waiting ?? {};
-  // The reason in the status remains `CrashLoopBackOff` until the next start succeeds.
+  // The status has this reason until the next start succeeds, even after the back-off has ended and `until` is
+  // undefined.
   if (reason === 'CrashLoopBackOff' && lastRun) {
     const repetition = lastRun.exitCode === 0 ? 'keeps exiting' : 'keeps failing';
     return `${until === undefined ? 'has terminated' : repetition}: ${terminationCause(lastRun)}${restartSuffix(container, now)}`;
@@ -334,7 +335,7 @@ function probeText({ actor, status }: ContainerWithActor, now: number): string |
   if (probe === undefined) return undefined;
   const { lastFailure, until, facts } = probe;
   const probeResult = lastFailure ? shortenMessage(lastFailure.message) : `its ${kind} probe has not passed yet`;
-  // The number of failures of a startup probe shows how close the container is to being killed.
+  // Include the number of failures of a startup probe, because it shows how close the container is to being killed.
   const failures = kind === 'startup' ? facts.map((fact) => `, ${fact}`).join('') : '';
   return `${status?.started ? 'not ready' : 'has not started yet'}: ${probeResult}${failures}${nextAttemptSuffix(until, now)}`;
 }

@@ -105,7 +105,8 @@ function mountedVolume(input: RuleInput): ReturnType<Rule> {
   if (volume.waitingFor === undefined) return prefix;
   const waitText = `${prefix}, and waiting${forClause(volume)}`;
   const { tags, lastFailure, until } = volume;
-  // A mounted volume stays usable for a while even if its token cannot be renewed.
+  // Describe the failure here, because `describeRetry` ignores that of a steady actor. A mounted volume stays steady
+  // and usable for a while even if its token cannot be renewed.
   if (tags.includes('steady') && lastFailure) return describeFailure(waitText, lastFailure, until, input.now);
   return describeRetry(waitText, volume, input.now) ?? `${waitText}${waitDetails(volume, input.now)}`;
 }

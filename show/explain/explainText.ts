@@ -205,7 +205,8 @@ const IMAGE_REASONS: ReadonlySet<string> = new Set([
  */
 export function importAdvice(reason: string): string | undefined {
   if (!IMAGE_REASONS.has(reason)) return undefined;
-  // An imported image does not help with the policy Always, which queries the registry even if the image is present.
+  // Name the policies with which an imported image helps. The policy Always queries the registry even if the image is
+  // present.
   const policyNote = reason === 'ErrImageNeverPull' ? '' : ' (for imagePullPolicy IfNotPresent or Never)';
   return `"statelet image import FILE.tar" imports an image from a file${policyNote}`;
 }

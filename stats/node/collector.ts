@@ -134,7 +134,8 @@ export class Collector {
     const cgroupPaths = indexCgroups(findCgroups?.() ?? { shared: [], pods: [] });
     const pods = failure === undefined ? runningPods : filterExisting(runningPods, cgroupPaths);
     this.#previousPods = pods;
-    // A sample without CPU usage does not change the counters from which the rates of the next sample are computed.
+    // Do not touch the counters for a sample without CPU usage, because the rates of the next sample are computed from
+    // them.
     const hasRates = includesCpu(kind) && this.#rates.startSample(clock.monotonic());
     const [allPods, ...qosCgroups] = cgroupPaths.sharedPaths.map((path) => this.#sampleCgroup(path, kind));
     const root = this.#sampleCgroup('', kind);

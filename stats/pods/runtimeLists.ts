@@ -70,8 +70,8 @@ export async function runningPods(
 }
 
 /**
- * Derives the running containers from the last status of the pods if the runtime does not respond. The sandbox IDs are
- * then unknown.
+ * Derives the running containers from the last statuses of the pods, for use while the runtime does not respond. The
+ * sandbox IDs are unknown in this case.
  */
 export function podsFromStatus(pods: readonly Pod[]): RunningPod[] {
   return pods.flatMap(({ metadata, spec, status }) => {

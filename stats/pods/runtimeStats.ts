@@ -24,15 +24,15 @@ interface RuntimeStatsOptions {
 export async function requestRuntimeStats(
   cri: Pick<Cri, 'listContainerStats' | 'listPodSandboxStats'>,
   options: CallOptions,
-  { includesPods: lacksPods, rates, clock }: RuntimeStatsOptions,
+  { includesPods, rates, clock }: RuntimeStatsOptions,
 ): Promise<RuntimeStats> {
-  const podStats = lacksPods ? cri.listPodSandboxStats(ALL_SANDBOXES, options) : Promise.resolve({ stats: [] });
+  const podStats = includesPods ? cri.listPodSandboxStats(ALL_SANDBOXES, options) : Promise.resolve({ stats: [] });
   const [containers, pods] = await Promise.all([
     cri.listContainerStats({ filter: undefined }, options).catch(() => ({ stats: [] })),
-    // Not all runtimes implement this method.
+    // Ignore a failure, because not all runtimes implement this method.
     podStats.catch(() => ({ stats: [] })),
   ]);
-  // The runtime's timestamps are wall-clock times, but rates use the monotonic clock.
+  // Convert the runtime's timestamps from wall-clock time to monotonic time, because rates use the monotonic clock.
   const clockOffsetMs = clock.now() - clock.monotonic();
   const createRateFunction = (key: string) => (usedNs: number, readAt: number) =>
     rates?.rateOf(key, { usedNs, at: readAt - clockOffsetMs });

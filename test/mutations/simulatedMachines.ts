@@ -340,7 +340,7 @@ export const faultsOfMachines: readonly SeededFault[] = [
     name: 'looks',
     breaks: 'the status of a pod of many containers is computed after each change of one of them',
     file: 'actors/status/statusBoard.ts',
-    find: 'return partCount > MIN_LARGE_POD_PARTS ? Math.min(partCount, MAX_INTERVAL_MS) : 0;',
+    find: 'return partCount > MAX_SMALL_POD_PARTS ? Math.min(partCount, MAX_STATUS_DELAY_MS) : 0;',
     put: 'return 0;',
     story: 1_016,
   },

@@ -50,7 +50,7 @@ async function isMountedAt(target: string, { dev, ino }: BigIntStats): Promise<b
 
 async function clearTarget(target: string, signal: AbortSignal): Promise<void> {
   while ((await findMountAt(target, signal)) !== undefined) await unmount(target, signal);
-  // Removes a directory only if it is empty, so that nothing is deleted if something has been mounted there in the
+  // Remove a directory only if it is empty, so that nothing is deleted if something has been mounted there in the
   // meantime.
   await ((await isDirectory(target)) ? rmdir(target) : unlink(target)).catch(unlessMissing);
 }

@@ -30,7 +30,7 @@ export async function mount({ source, target, type, options, signal }: MountRequ
 /** Unmounts a path. Fails with `FailedUnmount`. Succeeds if nothing is mounted there. */
 export async function unmount(target: string, signal: AbortSignal): Promise<void> {
   try {
-    // Canonicalizing the path would access the mounted file system, which may hang.
+    // Do not canonicalize the path, because that would access the mounted file system, which may hang.
     await runOnVolume('umount', ['--no-canonicalize', '--', target], { paths: [target], signal });
   } catch (error) {
     signal.throwIfAborted();

@@ -39,12 +39,12 @@ export async function createVolumeDirectory(
   signal.throwIfAborted();
   await files.mkdir(path.dirname(hostPath), { recursive: true, mode: DEFAULT_MODE });
   const wasCreated = await createIfMissing(files, hostPath, mode);
-  // Nothing can be mounted on a directory that was just created.
+  // Do not look for a mount on a directory that was just created, because nothing can be mounted on it yet.
   const existingMount = wasCreated ? undefined : await mounter.mountAt(hostPath, signal);
   if (existingMount !== undefined && existingMount.type !== (medium?.type ?? allowedMount)) {
     throw new NodeFailure('FailedMount', `${hostPath} is already a mount point of type ${existingMount.type}`);
   }
-  // `mkdir` fails if the path is a file.
+  // Call `mkdir` for an existing path as well, because it fails if the path is a file.
   if (!wasCreated && existingMount === undefined) await files.mkdir(hostPath, { recursive: true });
   if (existingMount !== undefined || medium === undefined) return { existed: !wasCreated };
   await mounter.mount({ source: medium.type, target: hostPath, ...medium, signal });

@@ -18,7 +18,7 @@ const isInTree = (): boolean => document.activeElement === rowsElement();
 /** Number of rows that Page Up and Page Down move. */
 const PAGE_ROWS = 20;
 /** An offset that is larger than any number of rows. */
-const END = 1_000_000;
+const MAX_OFFSET = 1_000_000;
 
 /** Moves the cursor and gives the tree the focus. */
 function moveCursor({ tree }: Panel, offset: number): void {
@@ -55,7 +55,12 @@ function treeKeys(panel: Panel): KeyAction[] {
       description: 'Move far',
       run: to({ PageDown: PAGE_ROWS, PageUp: -PAGE_ROWS }),
     },
-    { ...inTree, keys: ['Home', 'End'], description: 'Move to an end', run: to({ Home: -END, End: END }) },
+    {
+      ...inTree,
+      keys: ['Home', 'End'],
+      description: 'Move to an end',
+      run: to({ Home: -MAX_OFFSET, End: MAX_OFFSET }),
+    },
     { ...inTree, keys: ['ArrowLeft', 'h'], description: 'Close, or move to what is above', run: () => close(panel) },
     { ...inTree, keys: ['ArrowRight'], description: 'Open', run: () => open(panel) },
     {

@@ -17,7 +17,7 @@ function storeTheme(theme: string): void {
   try {
     localStorage.setItem(KEY, theme);
   } catch {
-    // Without storage, the choice lasts until the page is closed.
+    // Ignore the error, because the choice then still lasts until the page is closed.
   }
 }
 

@@ -83,7 +83,10 @@ const MINUTE_MS = 60_000;
 const notIssuedMessage = (name: string, limitMs: number): string =>
   `certificate request ${name} was not approved within ${limitMs / MINUTE_MS} minutes`;
 
-/** Returns undefined while the request is pending. */
+/**
+ * Returns the issued certificates, or undefined while the request is pending. Throws if the request was denied, deleted
+ * or replaced, or has failed.
+ */
 function readCertificate(
   { name, uid }: { readonly name: string; readonly uid: string },
   csr: KubeObject | undefined,

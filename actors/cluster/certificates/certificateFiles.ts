@@ -126,8 +126,8 @@ export class CertificateFiles {
   }
 
   /**
-   * Removes expired certificates so that private keys do not accumulate. The kubelet does not remove them. Unreadable
-   * files are retained.
+   * Removes expired certificates, which the kubelet never does, so that private keys do not accumulate. Retains
+   * unreadable files.
    */
   async #removeExpired(now: number): Promise<void> {
     const names = await this.#files.readdir(this.#directory).catch(() => []);
@@ -188,7 +188,7 @@ function parsePair(certificates: string, key: string): PersistedCertificate {
 }
 
 function readSubject(certificate: X509Certificate): CertificateSubject {
-  // OpenSSL returns an array for an attribute that occurs more than once. A certificate may have no subject.
+  // OpenSSL returns an array for an attribute that occurs more than once, and no subject for a certificate without one.
   const { CN = [], O = [] }: { CN?: string | string[]; O?: string | string[] } =
     certificate.toLegacyObject().subject ?? {};
   return { commonName: [CN].flat().at(-1) ?? '', organizations: [O].flat() };

@@ -21,7 +21,7 @@ import { RequestKey } from './requestKey.ts';
 
 export interface CertificateDependencies {
   readonly directory: string;
-  /** Requests certificates while the node has no valid client certificate. Defaults to the node's own client. */
+  /** Requests the client certificate while the node has no valid one. Defaults to the node's own client. */
   readonly bootstrapClient?: KubeClient | undefined;
   /** Called after a certificate has been replaced. Open connections still use the previous one. */
   readonly onRenewed: (name: CertificateName) => void;

@@ -1,5 +1,5 @@
 /** Encodes DER data as a PEM block with the given label. */
-export function pem(label: string, der: Buffer): string {
+export function encodePem(label: string, der: Buffer): string {
   const base64Lines = der.toString('base64').replaceAll(/.{64}/g, '$&\n').trimEnd();
   return `-----BEGIN ${label}-----\n${base64Lines}\n-----END ${label}-----\n`;
 }

@@ -18,7 +18,7 @@ import {
   SubjectPublicKeyInfo,
 } from '@peculiar/asn1-x509';
 import type { AlternativeNames } from '../../../kubernetes/node/alternativeNames.ts';
-import { pem } from './pem.ts';
+import { encodePem } from './pem.ts';
 import { encodeKey, generateKey } from './requestKey.ts';
 
 export interface RequestedCertificate {
@@ -57,7 +57,7 @@ export function createSigningRequest(
     signature: new Uint8Array(signature).buffer,
   });
   return {
-    request: pem('CERTIFICATE REQUEST', Buffer.from(AsnConvert.serialize(request))),
+    request: encodePem('CERTIFICATE REQUEST', Buffer.from(AsnConvert.serialize(request))),
     key: encodeKey(privateKey),
   };
 }

@@ -162,7 +162,8 @@ export class ClusterNode {
         `POST ${NODES_PATH}`,
       );
     } catch (error) {
-      // The Node already exists, or the server forbids this node to create it.
+      // The Node already exists, or the server forbids this node to create it. In both cases, the caller updates the
+      // existing Node instead.
       if (isConflict(error) || isForbidden(error)) return undefined;
       throw error;
     }

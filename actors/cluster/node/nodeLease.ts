@@ -44,7 +44,7 @@ export class NodeLease {
         return true;
       } catch (error) {
         if (options.signal.aborted) throw error;
-        // Another client has changed or deleted the lease.
+        // Another client has changed or deleted the lease, so it must be read again.
         if (isConflict(error)) return false;
       }
     }

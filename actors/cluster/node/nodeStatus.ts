@@ -39,7 +39,8 @@ export interface PutStatus {
 }
 
 /**
- * Maximum number of attempts. The first attempt uses the watched Node, later attempts read the Node from the server.
+ * Maximum number of attempts. The first attempt uses the watched Node, and later attempts read the Node from the
+ * server.
  */
 const MAX_ATTEMPTS = 5;
 

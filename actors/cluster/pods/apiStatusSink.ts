@@ -149,7 +149,7 @@ export class ApiStatusSink implements StatusSink {
     if (statusPatch === undefined) return pod;
     const versionPrecondition = ifVersion === undefined ? {} : { resourceVersion: ifVersion };
     const body = { metadata: { uid: pod.metadata.uid, ...versionPrecondition }, status: statusPatch };
-    // The outcome is unknown until the response arrives.
+    // The outcome is unknown until the response arrives, so the cached pod must not be used until then.
     this.#uncertainUids.add(report.uid);
     const path = `${podPath(report)}/status`;
     return await this.#undefinedIfGone(report, async () =>
@@ -162,7 +162,7 @@ export class ApiStatusSink implements StatusSink {
     try {
       await this.#undefinedIfGone(report, () => this.#client.delete(podPath(report), deleteOptions, options));
     } catch (error) {
-      // A conflict means that a different pod has this name by now.
+      // Ignore a conflict, because it means that the pod is gone and a different one has its name.
       if (!isConflict(error)) throw error;
     }
   }

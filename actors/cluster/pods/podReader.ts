@@ -108,7 +108,10 @@ export class PodReader {
   }
 }
 
-/** Whether the node itself has made all changes since `before`. A change to a terminal status is always relevant. */
+/**
+ * Whether only this node's own status updates have changed the pod since `before`. A change to a terminal status is
+ * always relevant.
+ */
 function isIrrelevantChange(before: Pod, pod: Pod): boolean {
   if ([before, pod].some(({ status }) => isTerminalPhase(status?.phase))) return false;
   return (

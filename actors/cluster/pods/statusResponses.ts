@@ -81,8 +81,8 @@ export class StatusResponses {
 }
 
 /**
- * Whether the watched version is later than the version in the response. The watch event of a change may arrive before
- * the response.
+ * Whether the watched version is later than the version in the response. It may also be the same or an earlier one,
+ * because the watch event of a change may arrive before the response.
  */
 const isLaterVersion = (
   { metadata: { resourceVersion: watchedVersion } }: Pick<KubeObject, 'metadata'>,

@@ -98,7 +98,8 @@ export class FetchedObject implements TrackedObject {
     const { client } = this.#dependencies;
     const { kind, name } = this.#reference;
     const { signal } = this.#closeController;
-    // A refresh may be served from the API server's watch cache.
+    // A refresh may be served from the API server's watch cache. The first request, and the first one after an
+    // invalidation, must return the latest version.
     const version = this.#lastRequestAt !== undefined && this.#object != null ? '?resourceVersion=0' : '';
     try {
       const path = `${collectionPath(this.#reference)}/${encodeURIComponent(name)}${version}`;

@@ -106,7 +106,7 @@ export class PersistedObjects {
     for (const name of await files.readdir(directory)) {
       const file = path.join(directory, name);
       if (this.#pendingWrites.has(file)) continue;
-      // Retain an unreadable file, because it may belong to a running pod.
+      // Retain a file that the host fails to read, because it may belong to a running pod. Remove a damaged one.
       const userUids = await this.#readRegularFile(file)
         .then(parseUids)
         .catch((error: unknown) => (errorCode(error) === undefined ? [] : [...uids]));

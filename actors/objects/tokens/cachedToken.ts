@@ -30,7 +30,7 @@ const MAX_AGE_MS = 24 * HOUR_MS;
 /** Fraction of the lifetime after which a token is renewed. */
 const RENEWAL_FRACTION = 0.8;
 /** Maximum random time by which a token is renewed earlier, so that not all tokens are renewed at once. */
-const JITTER_MS = 10_000;
+const MAX_JITTER_MS = 10_000;
 /**
  * Tolerance for clock changes, in milliseconds. If the wall clock shows less elapsed time than the monotonic clock by
  * more than this, it is considered to have been set back. Time synchronization only makes smaller steps. An API
@@ -52,7 +52,7 @@ export class CachedToken {
     this.#token = new Secret(token);
     this.#requestTime = requestedAt;
     this.#lifetimeMs = lifetimeMs;
-    this.#renewAfterMs = Math.min(lifetimeMs * RENEWAL_FRACTION, MAX_AGE_MS) - chance * JITTER_MS;
+    this.#renewAfterMs = Math.min(lifetimeMs * RENEWAL_FRACTION, MAX_AGE_MS) - chance * MAX_JITTER_MS;
   }
 
   get token(): string {

@@ -51,7 +51,7 @@ const EARLY_TIMER_TOLERANCE_MS = 1_000;
  * Time after which an unused token is dropped. A token in use is requested at least once a day, when it is renewed, so
  * a token that has been unused for longer belongs to a terminated pod.
  */
-const UNUSED_MS = 48 * 3_600_000;
+const MAX_UNUSED_MS = 48 * 3_600_000;
 
 export class ServiceAccountTokens implements PodTokens {
   readonly #dependencies: TokenDependencies;
@@ -99,7 +99,8 @@ export class ServiceAccountTokens implements PodTokens {
 
   #removeUnused(monotonic: number): void {
     for (const [uid, podEntries] of this.#pods) {
-      for (const [key, { lastUsedAt }] of podEntries) if (monotonic - lastUsedAt > UNUSED_MS) podEntries.delete(key);
+      for (const [key, { lastUsedAt }] of podEntries)
+        if (monotonic - lastUsedAt > MAX_UNUSED_MS) podEntries.delete(key);
       if (podEntries.size === 0) this.#pods.delete(uid);
     }
   }

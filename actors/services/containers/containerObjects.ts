@@ -56,7 +56,7 @@ export function createContainerObjects({
       if (container === undefined)
         throw new NodeFailure('CreateContainerConfigError', `the pod has no container ${name}`);
       const { uid, namespace } = pod.metadata;
-      const objectsByKey = await readAll(referencedObjects(container), { pod, objects, signal });
+      const objectsByKey = await readReferences(referencedObjects(container), { pod, objects, signal });
       const values: string[] = [];
       const collectValue = (value: string | undefined) => {
         if (value !== undefined) values.push(value);
@@ -73,7 +73,7 @@ export function createContainerObjects({
         },
       });
       // Check the size of the expanded command here as well as when the container is created, so that the error names
-      // the field before a container is attempted.
+      // the field and no creation is attempted.
       expandedCommand(container, environment);
       learnValues(pod, values);
       cache.set(uid, (cache.get(uid) ?? new Map()).set(name, objectsByKey));
@@ -90,7 +90,7 @@ export function createContainerObjects({
   };
 }
 
-async function readAll(
+async function readReferences(
   references: ReturnType<typeof referencedObjects>,
   {
     pod,

@@ -72,7 +72,7 @@ export function containerServices(dependencies: ContainerServiceDependencies): C
   return {
     readObjects: (input, options) => dependencies.variableObjects.readObjects(input, options),
     createContainer: async (input, { signal }) => ({
-      id: await create({ ...dependencies, findImageUser }, input, signal),
+      id: await createFromSpec({ ...dependencies, findImageUser }, input, signal),
     }),
     startContainer: async (target, { signal }) => {
       const { pod, container } = target;
@@ -113,7 +113,7 @@ export function findContainer(pod: Pod, name: string): Container {
   throw new NodeFailure('CreateContainerConfigError', `the pod has no container ${name}`);
 }
 
-async function create(
+async function createFromSpec(
   dependencies: ContainerServiceDependencies & { findImageUser: FindImageUser },
   input: CreateInput,
   signal: AbortSignal,
@@ -134,8 +134,8 @@ async function create(
     requireImageVolumes(cri, container, volumes, { signal }),
     requireStopSignal(cri, container, { signal }),
   ]);
-  // Computing an environment with thousands of variables takes milliseconds, and many containers may reach this point
-  // at once.
+  // Wait for a free turn, because computing an environment with thousands of variables takes milliseconds, and many
+  // containers may reach this point at once.
   await clock.turns?.acquire();
   // Stop here if the sandbox was replaced. A later attempt to create this container may already have cached the objects
   // that it needs, and taking them would remove them from the cache.
@@ -156,7 +156,7 @@ async function create(
     ...resolvedParts,
   };
   const configInput = { ...baseInput, ...(await prepareMounts(dependencies, baseInput, signal)) };
-  // Building the configuration takes about as long as computing the environment.
+  // Wait again, because building the configuration takes about as long as computing the environment.
   await clock.turns?.acquire();
   signal.throwIfAborted();
   const request = {
@@ -276,8 +276,8 @@ async function startContainer(
     const observedContainer = await readKnownContainer(dependencies, knownContainer, options);
     if (observedContainer?.state === 'created' && observedContainer.id !== knownContainer.id)
       return startContainer(dependencies, { ...knownContainer, id: observedContainer.id }, options);
-    // If the response of a successful call was lost, the container is running or has exited. The runtime reports a
-    // failed start as an exit with a specific reason. A container in an unknown state may be running.
+    // The response of a successful call may have been lost. Therefore, the start counts as successful if the container
+    // is running, may be running, or has exited for any reason except a failed start.
     if (observedContainer && POSSIBLY_RUNNING_STATES.has(observedContainer.state)) return { id: observedContainer.id };
     if (observedContainer?.state === 'exited' && !hasRunReason(observedContainer.reason, 'StartError'))
       return { id: observedContainer.id };
@@ -340,7 +340,7 @@ const REFUSAL_REASONS: ReadonlySet<FailureReason> = new Set(['RuntimeError', 'Na
 
 function toCreateFailure(cause: unknown): unknown {
   if (!(cause instanceof NodeFailure)) return cause;
-  // The image or sandbox is gone, but can be pulled or created again.
+  // Preserve the reason if the image or sandbox is gone, because it can be pulled or created again.
   if (cause.reason === 'NotFound') return new NodeFailure('NotFound', runtimeMessage(cause), { cause });
   if (!REFUSAL_REASONS.has(cause.reason)) return cause;
   return new NodeFailure('CreateContainerError', runtimeMessage(cause), { cause });

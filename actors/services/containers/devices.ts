@@ -25,13 +25,13 @@ export function deviceServices({
 > {
   return {
     preferDevices: async ({ resource, request }, options) => ({
-      preferred: await required(devicePlugins).preferredDevices(resource, request, options),
+      preferred: await requirePart(devicePlugins).preferredDevices(resource, request, options),
     }),
     allocateDevices: async ({ resource, devices }, options) => ({
-      edits: await required(devicePlugins).allocate(resource, devices, options),
+      edits: await requirePart(devicePlugins).allocate(resource, devices, options),
     }),
     saveDevices: async (pool) => {
-      await required(deviceState)
+      await requirePart(deviceState)
         .save(pool)
         .catch((cause: unknown) => {
           const message = `the allocated devices could not be saved: ${messageOf(cause)}`;
@@ -41,7 +41,7 @@ export function deviceServices({
     },
     prepareDevices: async ({ pod, container }, options) => {
       if (deviceState === undefined) return { areDevicesMissing: false, at: clock.now() };
-      const dependencies = { devicePlugins: required(devicePlugins), deviceState };
+      const dependencies = { devicePlugins: requirePart(devicePlugins), deviceState };
       const areDevicesMissing = await prepareDevices(dependencies, pod, findContainer(pod, container), options);
       return { areDevicesMissing, at: clock.now() };
     },
@@ -50,8 +50,8 @@ export function deviceServices({
 
 /**
  * Has the device plugins prepare the devices of a container before it is created (`callPreStartContainerIfNeeded` in
- * `pkg/kubelet/cm/devicemanager/manager.go`). Returns whether the container has lost any of its devices, e.g. because
- * the device checkpoint is lost. Like the kubelet, rejects if a plugin would have to prepare a lost device.
+ * `pkg/kubelet/cm/devicemanager/manager.go`). Returns whether any of the container's devices are missing, e.g. because
+ * the device checkpoint is lost. Like the kubelet, rejects if a plugin would have to prepare a missing device.
  */
 async function prepareDevices(
   { devicePlugins, deviceState }: { readonly devicePlugins: DevicePlugins; readonly deviceState: DeviceManagerState },
@@ -77,8 +77,8 @@ async function prepareDevices(
   return missingResources.length > 0;
 }
 
-/** Returns a part that only nodes with device plugins have. No other node calls these ports. */
-function required<T>(part: T | undefined): T {
+/** Returns `part`, or throws on a node without device plugins, where these ports are not called. */
+function requirePart<T>(part: T | undefined): T {
   if (part !== undefined) return part;
   throw new NodeFailure('InternalError', 'the node has no device plugins');
 }

@@ -37,7 +37,7 @@ export function logServices({ cri, layout, clock, policy, onError }: LogDependen
     countRestarts: async ({ pod, containers, limitMs }, { signal }) => {
       const count = async (container: string): Promise<[string, number]> => {
         const directory = layout.containerLogDir(pod.metadata, container);
-        // A hanging directory read cannot be cancelled, only abandoned.
+        // Abandon a directory read that hangs, because it cannot be cancelled.
         const countRuns = (limit: AbortSignal) => unlessAborted(findNextRunNumber(layout.files, directory), limit);
         try {
           const pendingCount =

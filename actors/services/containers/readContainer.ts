@@ -48,7 +48,7 @@ export async function readContainer(
     if (!container) return null;
     if (container.state !== 'exited') return container;
     const own = await readTerminationMessage(files, terminationMessageSource(status));
-    // Leave a message that the container itself has written unchanged, because programs may parse it.
+    // Add nothing to a message that the container itself has written, because programs may parse it.
     const oomKill =
       container.reason === OOM_KILLED && !own.isFromFile ? await findOomKill?.(container.id, options) : undefined;
     // The runtime's message precedes the message that the container has written.

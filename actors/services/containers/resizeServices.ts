@@ -46,7 +46,7 @@ export function resizeServices({ cri, node, cgroups }: ResizeDependencies): Pick
   ): Promise<void> => {
     const announce = (cpuPod: Pod, memoryPod: Pod) =>
       announceLimits({ cri, node }, { pod, sandboxId, resources: sandboxLimits(cpuPod, memoryPod, node()) }, options);
-    // Memory is changed first, so the CPU limits are still the current ones.
+    // Memory is changed before CPU, so the new CPU limits are announced only with the CPU change.
     await announce(resource === 'cpu' ? pod : appliedPod, pod).catch((cause: unknown) => {
       const prefix = `failed to notify runtime for UpdatePodSandboxResources (resource=${resource}); resize rejected`;
       rejectResize(cause, `${prefix}: `);
@@ -98,7 +98,7 @@ function cgroupChanges(
   if (appliedPod === undefined) return { raises: true, lowers: true };
   const amountsOf = ({ spec }: Pod) => [
     podLimit(spec, resource) ?? Number.POSITIVE_INFINITY,
-    // The kernel has no equivalent of a memory request.
+    // Ignore memory requests, because the kernel has no equivalent of them.
     resource === 'cpu' ? podRequest(spec, resource) : 0,
   ];
   const appliedAmounts = amountsOf(appliedPod);
@@ -157,7 +157,7 @@ async function announceLimits(
   try {
     await cri.updatePodSandboxResources(request, options);
   } catch (error) {
-    // containerd 2.2 reports a missing call only in the message.
+    // Check the message too, because containerd 2.2 reports an unimplemented call only there.
     const isUnimplemented = error instanceof NodeFailure && error.reason === 'Unimplemented';
     if (!isUnimplemented && !/\bnot\s+implemented\b/.test(messageOf(error))) throw error;
   }

@@ -134,7 +134,7 @@ async function removePodData(
   const { ownMark } = ownership;
   const { uid } = metadata;
   const isOwnPod = await ownership.owns(metadata);
-  // After a power failure, there may be logs without a pod directory.
+  // Check the logs as well, because after a power failure a pod may have logs but no directory.
   if (!isOwnPod && !hasOwnLogs({ layout, maker: ownMark, pod: metadata })) return;
   // The directories of a pod that no source lists are the only record of the pod and its volumes. Remove them last,
   // because the owner mark in them proves that the pod's other files are ours.
@@ -149,7 +149,7 @@ function volumeServices({ node, clock, layout, mounter, ownership, ...content }:
   return {
     mountVolume: async ({ pod, volume: name }: PortInput<'mountVolume'>, signal: AbortSignal) => {
       const volume = findVolume(pod, name);
-      // The runtime mounts the image when it creates a container.
+      // An image volume needs no mount here, because the runtime mounts the image when it creates a container.
       if (volume.image !== undefined) return null;
       const { objects, tokens, trustBundles } = content;
       const mountInput = {
@@ -167,7 +167,7 @@ function volumeServices({ node, clock, layout, mounter, ownership, ...content }:
       const volume = findVolume(pod, name);
       if (!(await ownership.owns(pod.metadata))) return null;
       await removeSubPaths({ layout, mounter, signal }, { podUid: pod.metadata.uid, volume: name });
-      // A volume without a plugin was never mounted.
+      // A volume without a plugin was never mounted, so it need not be unmounted.
       const plugin = volumePlugins.find((each) => each.supportsVolume(volume));
       await plugin?.unmount({ podUid: pod.metadata.uid, volumeName: name, layout, mounter, signal });
       return null;

@@ -187,7 +187,7 @@ function formatUrl(fields: UrlFields): string {
     }
     const encodedPath = escapedPath(fields);
     if (encodedPath !== '' && !encodedPath.startsWith('/') && host !== '') url += '/';
-    // A first path segment with a colon would be parsed as a scheme.
+    // Prepend `./` to a first path segment with a colon, because it would otherwise be parsed as a scheme.
     if (url === '' && splitAtFirst(encodedPath, '/')[0].includes(':')) url += './';
     url += encodedPath;
   }

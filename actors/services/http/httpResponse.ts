@@ -57,8 +57,8 @@ export function appendChunk(incoming: IncomingData, chunk: Buffer): void {
 }
 
 /**
- * Reads a response. Yields whenever it needs more bytes, until the response is complete. `wanted` returns the number of
- * bytes of the body to read. Throws with the message of Go's HTTP client.
+ * Reads a response. Yields whenever it needs more bytes, until the response is complete. `bodyLimit` returns the number
+ * of bytes of the body to read. Throws with the message of Go's HTTP client.
  */
 export function* readResponse(
   incoming: IncomingData,

@@ -59,7 +59,8 @@ async function findImage(
   const warnings = missingSecretsEvents(missing);
   const result = { imageRef, at, ...(warnings.length > 0 ? { warnings } : {}) };
   if (imageRef === null || policy === 'Always') return result;
-  // An invalid Secret does not prove access. The later pull fails because of it.
+  // Treat an invalid Secret as missing credentials, because it does not prove access. The later pull fails with the
+  // reason.
   const findCredentials = () => credentials.findCredentials(pod, repository, { signal }).catch(() => []);
   return (await proofs.mustPull({ image, imageRef }, findCredentials, { signal }))
     ? { ...result, isUnproven: true }

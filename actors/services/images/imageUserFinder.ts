@@ -11,7 +11,7 @@ export type FindImageUser = (imageRef: string, options: CallOptions) => Promise<
  * moved to a different image.
  */
 const DIGEST_PATTERN = /(^|:)[0-9a-f]{64}$/;
-const MAX_CACHED = 256;
+const MAX_CACHED_USERS = 256;
 
 /** Creates a finder that queries the runtime once per digest. */
 export function createImageUserFinder(cri: Pick<Cri, 'imageStatus'>): FindImageUser {
@@ -22,7 +22,7 @@ export function createImageUserFinder(cri: Pick<Cri, 'imageStatus'>): FindImageU
     const { image } = await cri.imageStatus({ image: imageSpec(imageRef), verbose: false }, options);
     if (image === undefined) throw new NodeFailure('NotFound', `image ${imageRef} no longer exists`);
     const user = imageUser(image);
-    if (cache.size === MAX_CACHED) cache.clear();
+    if (cache.size === MAX_CACHED_USERS) cache.clear();
     if (DIGEST_PATTERN.test(imageRef)) cache.set(imageRef, user);
     return user;
   };

@@ -59,7 +59,7 @@ async function probeOnce(dependencies: ProbeDependencies, run: ProbeRun, signal:
   const timeoutSeconds = configuredTimeout || 1;
   const timeoutMs = timeoutSeconds * 1_000;
   const address = podIp ?? node().hostIps[0] ?? '127.0.0.1';
-  // The runtime enforces the timeout of a command, counted from the command's start.
+  // A command needs no timer here, because the runtime enforces the timeout, counted from the command's start.
   if (exec) return probeExec(cri, { container, id, command: exec.command ?? [] }, { timeoutSeconds, signal });
   const act = async (limited: AbortSignal): Promise<ProbeAttempt> => {
     if (httpGet) return probeHttp(network, httpTarget(httpGet, container, { address, purpose: 'probe' }), limited);

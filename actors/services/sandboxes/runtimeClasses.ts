@@ -116,7 +116,7 @@ async function readClassFile(disk: FileSystem, file: string, skip: (why: string)
     const content = await readTextFile(disk, file);
     if (content !== undefined && 'text' in content && content.text.length <= FILE_LIMITS.characters)
       return content.text;
-    // The file may have been removed since it was listed.
+    // Do not report a missing file, because it may have been removed after it was listed.
     if (content !== undefined)
       skip('noFile' in content ? content.noFile : `has more than ${FILE_LIMITS.characters} characters`);
   } catch (error) {

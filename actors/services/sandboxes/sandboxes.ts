@@ -64,14 +64,14 @@ export function sandboxServices(dependencies: SandboxServiceDependencies): Sandb
     runSandbox: async ({ pod, attempt }, { signal }) => {
       const node = await withResolver(dependencies.node());
       const id = await runSandbox(dependencies, node, { pod, attempt, signal });
-      const sandbox = await inspect(dependencies, id, { signal });
+      const sandbox = await readSandbox(dependencies, id, { signal });
       const warnings = dnsWarnings(pod, node);
       const createdAt = dependencies.clock.now();
       if (sandbox !== null) return { ...sandbox, madeAt: createdAt, ...(warnings.length > 0 ? { warnings } : {}) };
       throw new NodeFailure('FailedPodSandBoxStatus', `the runtime does not know the sandbox ${id} that it just ran`);
     },
     inspectSandbox: async ({ id, sandbox }, options) => {
-      const observedSandbox = await inspect(dependencies, id, options);
+      const observedSandbox = await readSandbox(dependencies, id, options);
       if (observedSandbox === null && sandbox !== undefined) await requireUnchangedId(cri, { ...sandbox, id }, options);
       return observedSandbox;
     },
@@ -171,7 +171,7 @@ async function requireEmpty(cri: Cri, podSandboxId: string, options: CallOptions
   throw new NodeFailure('FailedCreatePodSandBox', `sandbox ${podSandboxId} of the pod has containers already`);
 }
 
-async function inspect(
+async function readSandbox(
   { cri, node }: Pick<SandboxServiceDependencies, 'cri' | 'node'>,
   podSandboxId: string,
   options: CallOptions,

@@ -17,7 +17,7 @@ interface ShutdownDependencies {
 
 /** Time limit of a call to logind in milliseconds. It exceeds the time limit of the program that makes the call. */
 const LOGIND_LIMIT_MS = 75_000;
-/** Time limit in milliseconds for saving the state, which delays the termination of pods. */
+/** Time limit in milliseconds for saving the state. It is short, because saving delays the termination of pods. */
 const SAVE_LIMIT_MS = 2_000;
 
 export function shutdownServices({

@@ -128,8 +128,8 @@ class HttpSource {
 
   async #update(text: string, classes: RuntimeClasses | undefined): Promise<void> {
     const { nodeName, clock, isLenient = false, url, readManifests, nextTurn } = this.#options;
-    // An admitted pod stays admitted even if its RuntimeClass changes. A rejected pod may be admitted after the
-    // RuntimeClasses change.
+    // Parse an unchanged response again only if it has problems, because changed RuntimeClasses may admit a rejected
+    // pod but never reject an admitted one.
     const mustReparse = this.#responseProblems.length > 0 && !isDeepStrictEqual(classes, this.#classes);
     if (text === this.#lastResponse && !mustReparse) return;
     const admittedPods = collectAdmittedPods(listPods(this.#parsedText));

@@ -94,7 +94,8 @@ function readObject(value: unknown, origin: ManifestOrigin): Omit<ReadManifest, 
   if (isConfigObject && isObject(value)) return readConfig(kind, value);
   const kindProblem = kind === undefined ? undefined : unsupportedKindProblem(kind);
   if (kindProblem === undefined) return readPod(value, origin);
-  // An object of this kind does not contain pods.
+  // An object of this kind contains no pods. It gets a key, because an object without one prevents the removal of
+  // missing documents.
   return { key: `${kind}/`, manifest: { problems: [kindProblem] } };
 }
 

@@ -29,12 +29,12 @@ export type TextFile =
   | undefined;
 
 /**
- * Reads a file and follows symbolic links. Throws if the file cannot be read. Throws a `TooLargeFile` if the file is
- * too large.
+ * Reads a file and follows symbolic links. Throws if the file cannot be read, and a `TooLargeFile` if it is too large.
  */
 export async function readTextFile(files: FileSystem, file: string, options: ReadOptions = {}): Promise<TextFile> {
   return undefinedIfMissing(async () => {
-    // Opening a device may have side effects, and opening a FIFO may block forever.
+    // Check the type before opening the file, because opening a device may have side effects, and opening a FIFO may
+    // block forever.
     const fileType = describeFileType(await files.stat(file));
     if (fileType !== undefined) return { noFile: fileType };
     const fileHandle = await files.open(file, NON_BLOCKING);
@@ -64,7 +64,7 @@ async function readText(handle: OpenFile, { signal, maxBytes = MAX_FILE_BYTES }:
   if (fileType !== undefined) return { noFile: fileType };
   if (stats.size > maxBytes) throw createTooLargeError(stats.size, maxBytes);
   const bytes = await handle.readFile(signal ? { signal } : {});
-  // The file may have grown since its size was read.
+  // Check the size again, because the file may have grown since its size was read.
   if (bytes.length > maxBytes) throw createTooLargeError(bytes.length, maxBytes);
   return { text: bytes.toString('utf8'), mode: stats.mode, ino: stats.ino };
 }

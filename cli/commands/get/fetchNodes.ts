@@ -16,7 +16,7 @@ const listSchema = z.looseObject({ items: z.array(nodeSchema) });
 
 /** Fetches the agent's node as a list. Throws a `NodeFailure` if `name` is given and is not the name of that node. */
 export async function fetchNodes(agent: AgentClient, name: string | undefined): Promise<NodeObject[]> {
-  // Safe cast: the agent serialized the other fields from this type.
+  // Safe cast, because the agent serialized the other fields from this type.
   const nodes = listSchema.parse(await agent.json('/api/v1/nodes')).items as unknown as NodeObject[];
   const matchingNodes = nodes.filter(({ metadata }) => name === undefined || metadata.name === name);
   if (matchingNodes.length === 0) throw new NodeFailure('NotFound', `nodes "${name}" not found`);

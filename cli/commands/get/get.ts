@@ -109,7 +109,7 @@ function printRejectedManifests({ problems }: Node, { name, namespace, allNamesp
 }
 
 /**
- * Writes the warnings about the manifests of pending pods to stderr, because they often say what the pod is waiting
+ * Prints the manifest warnings of pending pods to standard error, because the warnings often say what a pod is waiting
  * for.
  */
 function writePendingWarnings(pods: readonly Pod[], { warnings, name: node }: Node): void {

@@ -34,7 +34,10 @@ interface TerminalInfo {
   readonly width?: number | undefined;
 }
 
-/** An actor in the list. Its name is relative to the namespace of its pod, or to the node. */
+/**
+ * An actor in the list. The name is relative to the pod's namespace or, if the actor does not belong to a pod, to the
+ * node.
+ */
 interface ListedActor {
   readonly row: ActorRow;
   readonly name: string;
@@ -50,8 +53,8 @@ function parseActorFilter(args: readonly string[], { filter = '' }: GetActorsOpt
 const namespaceOf = ({ pod }: ActorRow): string => pod?.namespace ?? '';
 
 /**
- * Returns the name of an actor. A pod's name is shown without its namespace, which has a column of its own, and without
- * the node name that a static pod's name ends with.
+ * Returns the name of an actor. Omits the namespace of a pod, which has its own column, and the node name at the end of
+ * a static pod's name.
  */
 const nameWithoutNode = ({ depth, name, pod }: ActorRow, node: string): string =>
   pod && depth === 0 ? withoutNodeSuffix(pod.name, node) : name;

@@ -39,6 +39,6 @@ export interface ActorsResponse extends NodeActors {
 
 /** Parses the response of `/actors`. */
 export function readActors(response: unknown): ActorsResponse {
-  // Safe cast: the agent serialized the other fields from this type.
+  // Safe cast, because the agent serialized the other fields from this type.
   return responseSchema.parse(response) as unknown as ActorsResponse;
 }

@@ -14,7 +14,7 @@ const listSchema = z.looseObject({ items: z.array(eventSchema) });
 
 /** Parses an EventList from the agent. */
 export function readEventList(response: unknown): CoreEvent[] {
-  // Safe cast: the agent serialized the other fields from this type.
+  // Safe cast, because the agent serialized the other fields from this type.
   return listSchema.parse(response).items as unknown as CoreEvent[];
 }
 

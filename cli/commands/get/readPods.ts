@@ -20,7 +20,7 @@ const statusSchema = z.looseObject({ message: z.string() });
 
 /** Parses a PodList from the agent. */
 export function readPodList(response: unknown): Pod[] {
-  // Safe cast: the agent serialized the other fields from this type.
+  // Safe cast, because the agent serialized the other fields from this type.
   return listSchema.parse(response).items as unknown as Pod[];
 }
 
@@ -69,7 +69,7 @@ const nodeSchema = z.looseObject({
 /** Parses the fields of the node that a list of pods needs, including the problems and warnings of manifests. */
 export function readNode(response: unknown): Pick<NodeSummary, 'name' | 'simulated' | 'problems' | 'warnings'> {
   const { name, simulated, problems, warnings } = nodeSchema.parse(response);
-  // Safe casts: zod does not set missing optional fields to undefined.
+  // Safe casts, because zod omits missing optional fields instead of setting them to undefined.
   return {
     name,
     simulated,

@@ -12,7 +12,7 @@ export interface Desktop {
   open(url: string): Promise<void>;
 }
 
-/** Opens a URL. Does nothing without a desktop, because the URL has been printed too. */
+/** Opens a URL that the command prints as well. Does nothing without a desktop. */
 export async function openOnDesktop(
   url: string,
   { environment = process.env, open = runXdgOpen }: Partial<Desktop> = {},

@@ -62,7 +62,7 @@ export async function replay(path: string, options: ReplayOptions, write: Write)
   if (options.explain === undefined && selectedPart(options))
     throw new ConfigError('--container and --volume: only with --explain pod/NAME');
   const recording = await openRecording(path, options);
-  if (options.check) return check(recording, write);
+  if (options.check) return checkReplay(recording, write);
   if (options.open) return openPage(path, recording, write);
   if (options.story) {
     for await (const line of formatStory(recording.file, { until: recording.untilMs })) write(`${line}\n`);
@@ -172,7 +172,7 @@ async function explanationText({ agent, at }: ReplayedState, target: string, opt
   return output === undefined ? formatExplanation(podExplanation, width) : formatObject(podExplanation, output);
 }
 
-async function check({ file, stretches }: OpenedRecording, write: Write): Promise<void> {
+async function checkReplay({ file, stretches }: OpenedRecording, write: Write): Promise<void> {
   const totalCounts: CheckResult = { entries: 0, states: 0, statuses: 0 };
   const machines = machinesDigest();
   for (const stretch of stretches) {

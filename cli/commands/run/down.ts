@@ -195,13 +195,13 @@ async function terminateOnPrivateRuntime(
     const onProgress = (step: string) => write(`${step}\n`);
     runtime = await dependencies.startRuntime(containerdDirectory, {
       onProgress,
-      stopSignal: neverAborted,
+      stopSignal: neverAbortedSignal,
       terminatesPods: true,
     });
   } catch (error) {
     write(`the pods are killed without a grace period: ${summaryLine(error)}\n`);
     await dependencies.removeRuntime(containerdDirectory);
-    return removeRemainingPods(layout, neverAborted);
+    return removeRemainingPods(layout, neverAbortedSignal);
   }
   try {
     const nodeName = (await dependencies.nodeNameOf(runtime.endpoint, rootDirectory)) ?? podCreator?.node;
@@ -211,7 +211,7 @@ async function terminateOnPrivateRuntime(
   }
 }
 
-const neverAborted = new AbortController().signal;
+const neverAbortedSignal = new AbortController().signal;
 
 /** Shortens a message of several lines to its first and last line, because a quoted log ends with the cause. */
 function summaryLine(error: unknown): string {

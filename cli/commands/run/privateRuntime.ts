@@ -66,8 +66,8 @@ export const startPrivateContainerd: UpDependencies['startRuntime'] = async (
 };
 
 /**
- * Restarts containerd whenever it dies, does not respond for a minute, or a restart is requested. Stops when the signal
- * aborts.
+ * Restarts containerd when it dies, when it does not respond for a minute, and when a restart is requested. Stops when
+ * the signal aborts.
  */
 export async function superviseContainerd(options: {
   current: () => Pick<ManagedContainerd, 'isAlive' | 'isResponsive' | 'restoreMasquerade' | 'halt'>;

@@ -32,8 +32,8 @@ function isHostDedicated(): boolean {
 type RunDefaults = Pick<ConfigDefaults, 'rootDirectory' | 'isHostDedicated' | 'devicePluginDirectory'>;
 
 /**
- * Returns the defaults of `run`. On a host that is not dedicated to the node, the default directory for device plugins
- * may be in use by a kubelet.
+ * Returns the defaults of `run`. On a host that is not dedicated to the node, device plugins use a directory below the
+ * root directory, because a kubelet may be using the usual one.
  */
 function runDefaults({ '--root-dir': rootDirectory = runDirectory }: Flags): RunDefaults {
   return isHostDedicated()

@@ -38,12 +38,12 @@ export async function runOnce(agent: AgentPort, clock: Clock, signal: AbortSigna
   let previousResults: string | undefined;
   for (;;) {
     const hasStarted = agent.node().tags.includes('active');
-    const now = resultsText(agent);
-    unchangedChecks = now === previousResults ? unchangedChecks + 1 : 0;
-    previousResults = now;
+    const currentResults = resultsKey(agent);
+    unchangedChecks = currentResults === previousResults ? unchangedChecks + 1 : 0;
+    previousResults = currentResults;
     const arePodsSettled =
       unchangedChecks >= SETTLED_CHECKS && activePods(agent).every((pod) => resultOf(pod).message !== '');
-    if (hasStarted && arePodsSettled && (await agent.confirmPods(signal)) && resultsText(agent) === now) {
+    if (hasStarted && arePodsSettled && (await agent.confirmPods(signal)) && resultsKey(agent) === currentResults) {
       return [...activePods(agent).map(resultOf), ...problemsOf(agent)];
     }
     if (agent.node().runtime.state === 'ready') runtimeReadyAt = clock.now();
@@ -59,7 +59,7 @@ export async function runOnce(agent: AgentPort, clock: Clock, signal: AbortSigna
 }
 
 /** Returns a comparison key that changes when a result changes or the node starts to run pods. */
-const resultsText = (agent: AgentPort): string =>
+const resultsKey = (agent: AgentPort): string =>
   JSON.stringify([agent.node().tags.includes('active'), activePods(agent).map(resultOf)]);
 
 const activePods = (agent: AgentPort): Pod[] => agent.pods().filter(({ metadata }) => !metadata.deletionTimestamp);

@@ -13,11 +13,11 @@ import { drainTimeout } from './drain.ts';
 const POLL_INTERVAL_MS = 100;
 /** Time that the private containerd may take to stop after its pods, in milliseconds. */
 const RUNTIME_STOP_TIMEOUT_MS = 30_000;
-/** Time between SIGQUIT and SIGKILL, in which the agent can restore its terminal, in milliseconds. */
+/** Time in milliseconds between SIGQUIT and SIGKILL, during which the agent can restore its terminal. */
 const QUIT_TIMEOUT_MS = 2_000;
 /** Time that a killed process may take to disappear, in milliseconds. */
 const KILL_TIMEOUT_MS = 10_000;
-/** Time limit for the stop of an agent that does not respond when its pods are queried, in milliseconds. */
+/** Time limit in milliseconds for stopping an agent that does not respond to queries about its pods. */
 const UNRESPONSIVE_TIMEOUT_MS = 120_000;
 
 const nodeSchema = z.looseObject({ tags: z.array(z.string()) });
@@ -86,7 +86,7 @@ export async function stopAgent(
   return true;
 }
 
-/** Ignores errors, because the process may have exited meanwhile. */
+/** Kills a process. Ignores errors, because the process may have exited in the meantime. */
 function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');

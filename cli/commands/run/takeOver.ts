@@ -139,8 +139,8 @@ function withObservedPod(pod: ForeignPod, observed: ObservedPod | undefined) {
 }
 
 /**
- * Refuses a pod with processes that this runtime does not manage, because such processes cannot be stopped before the
- * pod's volumes are unmounted.
+ * Returns an obstacle if the pod has processes that this runtime does not manage, because such processes cannot be
+ * stopped before the pod's volumes are unmounted.
  */
 function podObstacles(pod: TakeOverPod, { containerRuntimeEndpoint }: NodeConfig): string[] {
   if (pod.processCount === 0 || pod.sandboxes.length > 0) return [];

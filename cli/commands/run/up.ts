@@ -260,7 +260,8 @@ const quoteShellWord = (word: string): string =>
   /^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
 /**
- * Creates a log. If it shares a terminal with the live table, it contains only warnings unless the verbosity is raised.
+ * Creates the logger. If the log shares a terminal with the live table, only warnings are logged unless the verbosity
+ * is raised.
  */
 async function createViewLogger(
   view: LiveView,

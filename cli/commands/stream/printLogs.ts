@@ -117,7 +117,7 @@ async function findRun({ agent, paths: { pod }, options }: LogsQuery, container:
     const { state } = allStatuses(pod.status).find(({ name }) => name === container) ?? {};
     if (options.previous || state?.waiting === undefined || !(error instanceof NodeFailure)) throw error;
     const explain = (path: string) => agent.json(path).then(readAnswerAndLog, () => undefined);
-    // While the pod mounts its volumes, it has no containers to explain.
+    // Fall back to the explanation of the pod, which has no containers to explain while it mounts its volumes.
     const explanation =
       (await explain(containerExplanationPath(pod, container))) ?? (await explain(explanationPath(pod)));
     if (explanation === undefined) throw error;

@@ -23,7 +23,10 @@ interface StreamingOptions {
   readonly terminal: CommandTerminal;
   /** Whether the terminal is in raw mode, in which case each key goes to the container. */
   readonly isRaw: boolean;
-  /** Whether to make the process in the container redraw its terminal, because it may already have drawn on it. */
+  /**
+   * Whether to make the process in the container redraw its screen, which it may have drawn before this client
+   * attached.
+   */
   readonly shouldRedraw?: boolean;
 }
 

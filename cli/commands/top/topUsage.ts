@@ -46,7 +46,7 @@ const summarySchema = z.object({
   pods: z.array(z.object({ podRef: z.object({ uid: z.string() }), containers: z.array(measuredStatsSchema) })),
 });
 
-/** A pod younger than this, in milliseconds, may not have been measured yet (`metricsCreationDelay` in kubectl). */
+/** Age in milliseconds below which a pod may not have been measured yet (`metricsCreationDelay` in kubectl). */
 const METRICS_DELAY_MS = 120_000;
 
 const metricsNotAvailableError = (): NodeFailure => new NodeFailure('NotFound', 'metrics not available yet');

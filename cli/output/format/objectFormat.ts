@@ -29,8 +29,8 @@ interface FormatOptions {
 }
 
 /**
- * Parses the option. Throws a `ConfigError` for an invalid format, so that an error is reported before any request to
- * the agent.
+ * Parses the value of `--output`. Throws a `ConfigError` for an invalid format, so that the error is reported before
+ * any request to the agent.
  */
 export async function readFormat({
   output,

@@ -30,7 +30,8 @@ const HELP: readonly string[] = [
 ];
 
 /**
- * Escapes control characters and truncates the text. All text on the screen passes through this function or `wrapLine`.
+ * Escapes control characters and truncates the text. All text on the screen must pass through this function or
+ * `wrapLine`, so that no control characters from pods or manifests reach the terminal.
  */
 const truncateLine = (text: string, width: number): string => display.truncate(printableLine(text), width);
 const wrapLine = (text: string, width: number): string[] => display.wrapText(printableLine(text), width);

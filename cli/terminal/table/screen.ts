@@ -3,11 +3,11 @@ export interface Terminal {
   write(text: string): unknown;
 }
 
-/** Switches to the alternate screen, hides the cursor, disables wrapping and clears the screen. */
+/** Escape sequences that switch to the alternate screen, hide the cursor, disable wrapping and clear the screen. */
 const ENTER_SCREEN = '\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J';
 const CLEAR = '\x1b[2J';
 const LEAVE_SCREEN = '\x1b[?7h\x1b[?25h\x1b[?1049l';
-/** Starts a synchronized update, which terminals without support ignore. */
+/** Escape sequence that starts a synchronized update. Terminals without support ignore it. */
 const BEGIN_UPDATE = '\x1b[?2026h';
 const END_UPDATE = '\x1b[?2026l';
 

@@ -38,7 +38,7 @@ export function tablePrinter(
       header: each,
       ...(fit.minWidths[index] === undefined ? {} : { min: fit.minWidths[index] }),
     }));
-    // The gaps are one column wider than `fitWidths` assumes.
+    // Reduce the width, because each gap is one column wider than `fitWidths` assumes.
     return fitWidths(columns, natural, fit.width - columns.length + 1);
   };
   return {

@@ -105,7 +105,7 @@ async function startInLayout(
 ): Promise<Omit<ManagedContainerd, 'undo'>> {
   const { signal, pause, connect, onProgress = () => {} } = options;
   const podCidr = await prepareNetwork(layout, options.podCidr);
-  // Do not use the start's signal, because this function is called again after the start.
+  // Do not pass the signal of the start, because this function is called again after the start.
   const restoreMasquerade = () =>
     enableMasquerade(layout, podCidr, new AbortController().signal).catch((error: Error) =>
       onProgress(`the pods cannot reach anything outside this host: ${error.message}`),
@@ -136,8 +136,8 @@ async function launchWithImages(
   await images
     .then((wanted) => importImages({ ...input, images: wanted }))
     .catch((error: Error) => {
-      // On a restart, existing pods need containerd more urgently than the images, which are most likely present
-      // already.
+      // On a restart, ignore the error, because existing pods need containerd more urgently than the images, which are
+      // most likely present already.
       if (!isRestart) throw error;
       input.onProgress(`its images could not be imported again: ${error.message}`);
     });
@@ -159,7 +159,7 @@ function controlContainerd(
     isAlive: () => mayBeRunning(containerd),
     isResponsive: () => checkResponsive(connect()),
     halt: () => terminateProcess(containerd, 5_000, pause),
-    ...stopOrDetach((signal) => tearDown({ layout, connect, signal, pause })),
+    ...createStopAndDetach((signal) => tearDown({ layout, connect, signal, pause })),
   };
 }
 
@@ -217,7 +217,9 @@ async function checkResponsive(cri: Cri): Promise<boolean> {
 }
 
 /** Returns `stop` and `detach`. Only the first call has an effect, except that a failed `stop` can be repeated. */
-function stopOrDetach(runTeardown: (signal: AbortSignal) => Promise<void>): Pick<ManagedContainerd, 'stop' | 'detach'> {
+function createStopAndDetach(
+  runTeardown: (signal: AbortSignal) => Promise<void>,
+): Pick<ManagedContainerd, 'stop' | 'detach'> {
   let teardown: Promise<void> | undefined;
   return {
     stop: (signal) => {

@@ -60,8 +60,8 @@ export async function removeTask(layout: Layout, id: string, signal: AbortSignal
 }
 
 /**
- * Removes the socket of a shim. All containerds of a host share one directory of sockets, whose names are hashes of the
- * containerd's socket and the task's ID.
+ * Removes the socket of a shim. All containerds of a host share one directory of shim sockets. The name of a shim's
+ * socket is a hash of the containerd's socket and the task's ID.
  */
 export async function removeShimSocket({ socket }: Layout, id: string): Promise<void> {
   const name = createHash('sha256')

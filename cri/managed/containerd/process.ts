@@ -55,7 +55,8 @@ export async function findContainerd(layout: Layout): Promise<RunningProcess | u
 
 /** Returns the process with this PID if it is the containerd of the layout. */
 async function matchContainerd(layout: Layout, pid: number): Promise<RunningProcess | undefined> {
-  // Identify the process before reading its command line, because the PID may be reused in between.
+  // Read the start time before the command line. If the PID is reused in between, the returned start time is that of
+  // the earlier process, so the new process is not mistaken for containerd.
   const candidateProcess = await findProcess(pid);
   const [program, ...args] = candidateProcess === undefined ? [] : await readCommandLine(pid);
   const isContainerd = program?.split('/').at(-1) === 'containerd' && hasOption(args, '--config', layout.config);

@@ -35,7 +35,8 @@ export async function tearDown({ layout, connect, signal, pause }: TeardownInput
   await unmountAll(layout, signal);
   await removeNetwork(layout, signal);
   await removeCgroups(layout.cgroupParent, cgroups, pause);
-  // The files that identify the directory as belonging to a private containerd remain for the next start.
+  // Do not remove the files that identify the directory as belonging to a private containerd, because the next start
+  // needs them.
   const leftoverPaths = [layout.state, layout.socket, `${layout.socket}.ttrpc`, layout.pidFile, layout.shortDirectory];
   await Promise.all(leftoverPaths.map((path) => rm(path, { recursive: true, force: true })));
 }

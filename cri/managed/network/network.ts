@@ -56,8 +56,8 @@ async function removeRules({ network }: Layout, signal: AbortSignal): Promise<vo
       await run('iptables-restore', ['--noflush', '--wait'], { signal, input: removalInput });
       return;
     } catch (error) {
-      // Another network may have changed the shared host port chains in the meantime. In that case, iptables-restore
-      // has not changed anything.
+      // Retry, because another network may have changed the shared host port chains in the meantime. In that case,
+      // iptables-restore has not changed anything.
       if (attempt === MAX_ATTEMPTS || signal.aborted) throw error;
     }
   }
@@ -89,7 +89,8 @@ export function formatRuleRemoval(savedRules: string, network: string): string |
   if (chains.length + masqueradeRules.length === 0) return undefined;
   const removalLines = [
     ...[...masqueradeRules, ...ownJumpRules, ...sharedJumpRules].map((rule) => rule.replace('-A', '-D')),
-    // Do not flush the host port chain first. If a rule is added concurrently, the whole transaction must fail.
+    // Do not flush the host port chain before its deletion. If a rule is added to the chain concurrently, the deletion
+    // fails, and with it the whole transaction.
     ...chains.filter((name) => name !== HOST_PORT_CHAIN).map((name) => `-F ${name}`),
     ...chains.map((name) => `-X ${name}`),
   ];
@@ -118,7 +119,7 @@ function ruleTarget(rule: string): string | undefined {
 const CNI_RESULTS_DIRECTORY = '/var/lib/cni/results';
 
 /**
- * Removes the CNI library's cached results for this network. The library removes a result only when its sandbox is
+ * Removes the CNI library's cached results for this network. The library itself removes a result only if the sandbox is
  * removed in an orderly way.
  */
 async function removeResults({ network }: Layout): Promise<void> {

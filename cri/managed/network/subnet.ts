@@ -81,8 +81,8 @@ function parseLittleEndianHex(hex: string): number {
 }
 
 /**
- * Reserves a subnet with a file that contains the owner's directory. The reservation is valid only if the owner has
- * recorded the subnet.
+ * Reserves a subnet with a file that contains the owner's directory. An existing reservation is ignored unless its
+ * owner has recorded the same subnet.
  */
 async function tryReserve(layout: Layout, subnet: string): Promise<boolean> {
   const file = reservationPath(subnet);

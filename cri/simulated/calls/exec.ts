@@ -8,8 +8,8 @@ import type { RuntimeContext } from '../runtimeContext.ts';
 import type { ExecResult } from '../streams/streams.ts';
 
 /**
- * Returns the result of a command in a container. If it returns undefined, the command itself determines the result,
- * and an unknown command succeeds.
+ * Returns the result of a command in a container. Undefined means that the result depends only on the command line, in
+ * which case an unknown command succeeds.
  */
 export type ExecScript = (exec: {
   readonly cmd: readonly string[];

@@ -152,7 +152,7 @@ function finalBehaviour({ end, elapsedMs, status }: ShellState): Behaviour {
   return end ?? exitBehaviour(elapsedMs, status);
 }
 
-/** Advances the script until a command has exited, which may have happened already. */
+/** Advances the script to the exit of a command, unless the script is already past that time. */
 function waitForCommand(state: ShellState, { exitAfterMs, exitCode = 0 }: Behaviour): ShellState {
   if (state.end !== undefined) return state;
   if (exitAfterMs === undefined) return { ...state, end: {} };

@@ -25,8 +25,8 @@ export interface EventListener {
 }
 
 /**
- * Returns the delays in milliseconds after which an event is delivered, once per delay. If the list is empty, the event
- * is lost. Different delays reorder events.
+ * Returns one delay in milliseconds for each delivery of an event. An empty list means that the event is lost. Delays
+ * that differ between events reorder the events.
  */
 type GetDeliveryDelays = (event: RuntimeEvent) => readonly number[];
 

@@ -38,7 +38,7 @@ export function exitWithStartError(context: RuntimeContext, record: ContainerRec
   const finishedAt = context.clock.now();
   record.lifecycle = { state: 'exited', finishedAt, exitCode: 128, reason: 'StartError', message };
   if (lifecycle.state === 'running') lifecycle.process.signal('SIGKILL');
-  // containerd sends no event if the process never ran.
+  // Notify only the observer, because containerd sends no event if the process never ran.
   else context.onEffect?.({ kind: 'ended', sandbox: record.sandbox, container: record });
 }
 

@@ -48,7 +48,7 @@ async function runToExit(
   signal: AbortSignal,
 ): Promise<number> {
   if (kind === 'attach') {
-    // The simulated main process reads no input and never exits on its own.
+    // Discard the input, because the simulated main process neither reads input nor exits on its own.
     stdin?.resume();
     return await new Promise(() => {});
   }

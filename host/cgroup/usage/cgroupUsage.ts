@@ -12,8 +12,8 @@ export interface CgroupUsage {
 }
 
 /**
- * A part of the usage. A caller can request only the parts that it needs. `workingSet` requests only the working set
- * from `memory`, and the amounts from which the working set is computed.
+ * A part of the usage that a caller can request. `workingSet` is a subset of `memory`, namely the working set and the
+ * amounts from which it is computed.
  */
 export type UsagePart = Exclude<keyof CgroupUsage, 'readAt'> | 'workingSet';
 

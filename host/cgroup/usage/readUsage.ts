@@ -43,7 +43,8 @@ export function createUsageReader({ hierarchies, cgroupfs = hostCgroupfs, now }:
   const { root } = findHierarchy(hierarchies, 'memory') ?? hierarchies[0] ?? {};
   return (path, parts = ALL_USAGE_PARTS, { isLimitCurrent } = { isLimitCurrent: false }) => {
     const readAt = now();
-    // One hierarchy suffices to check whether the cgroup exists.
+    // Drop the cached settings if the caller needs current limits or if the cgroup no longer exists, which one
+    // hierarchy suffices to check.
     if (isLimitCurrent || (root !== undefined && !cgroupfs.exists(join(root, path)))) settingsCache.forget(path);
     const locateController = (controller: string) => locateFiles(controller, path);
     const includesPart = (part: UsagePart) => parts.includes(part);

@@ -37,9 +37,9 @@ const neverStartedFields = (id: string | undefined) => ({
 });
 
 /**
- * Returns the context changes for a container that has disappeared from the runtime. The next run gets the next attempt
- * number. If the last list of the runtime's containers was too old to contain the last run, its attempt number is
- * determined from log files (C23).
+ * Returns the context changes for a container that has disappeared from the runtime. A container that never ran is
+ * created again with the same attempt number. Otherwise, the next run gets the next attempt number. If the last list of
+ * the runtime's containers was too old to contain the last run, the log files determine that number (C23).
  */
 function lostRunFields(context: ContainerContext, restartsFromLogs = 0): Partial<ContainerContext> {
   const { id, role, attempt, hasRunBefore } = context;

@@ -172,8 +172,8 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
           { guard: 'isStoppedForGood', target: '#container.stopped' },
           { guard: 'mustRestartWithPod', target: '#container.pending.resetting' },
           {
-            // Changes to the ConfigMaps and Secrets during the call are not recorded, so a container that references
-            // any of them reads them again.
+            // Wait for a change only if the container references no ConfigMaps or Secrets. Changes to them during the
+            // call are not recorded, so a container that references any reads them again after a delay.
             guard: and([not('mustReadVariables'), 'needsChange']),
             target: '#container.launching.awaitingChange',
             meta: { coverageGap: NO_LARGE_VARIABLES },

@@ -250,7 +250,7 @@ export const launching = launchingSetup.createStateConfig({
         },
       },
       on: {
-        // The running state applies the update after the hook has completed.
+        // Only record the update. The running state applies it after the hook has completed.
         'container.update': { actions: 'recordUpdate' },
         'sandbox.lost': { target: '#container.stopping', actions: ['recordLostSandbox', recordStopEvent] },
         'runtime.containerObserved': {

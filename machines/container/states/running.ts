@@ -149,7 +149,8 @@ export const running = runningSetup.createStateConfig({
   meta: { rules: ['C6'], region: 'run', layout: { column: 3 } },
   entry: ['clearWaitingReason', 'reportSize'],
   initial: 'choosing',
-  // The spec may have changed since the container was created, even while the agent was not running.
+  // Stop a container that was created from an earlier spec. The spec may even have changed while the agent was not
+  // running.
   always: [
     { guard: 'isSpecOutdated', target: 'stopping', actions: ['requireRecreation', recordOutdatedEvent] },
     { guard: 'mustRestartToResize', target: 'stopping', actions: ['requireRecreation', recordResizeEvent] },

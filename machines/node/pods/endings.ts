@@ -35,7 +35,7 @@ const podWithOwnGrace = (observed: ObservedPod): Pod => {
   const pod = orphanPod(observed);
   const { terminationGracePeriodSeconds: _short, ...spec } = pod.spec;
   const gracePeriods = observed.containers.flatMap(({ podGraceSeconds = [] }) => podGraceSeconds);
-  // The default applies if the runtime has no record of the grace period.
+  // Omit the grace period if the runtime has no record of it, so that the default applies.
   return {
     ...pod,
     spec: gracePeriods.length === 0 ? spec : { ...spec, terminationGracePeriodSeconds: Math.max(...gracePeriods) },
@@ -87,7 +87,8 @@ export function terminatingEntry(
   const requests = hasProcess && allocation ? allocation : { ...UNKNOWN_REQUESTS, hostPorts };
   const reservation = { ...requests, pod: displayName(pod.metadata) };
   const status = lookUp(statuses, uid);
-  // A static pod that was terminated before a shutdown may have been started again since.
+  // A terminal status from a host shutdown does not prove that a static pod has ended, because the pod may have been
+  // started again since.
   const hasEnded = status !== undefined && !(hasProcess && status.reason === 'Terminated');
   const holdsResources = (hasProcess || hasSandbox) && !hasEnded;
   return {

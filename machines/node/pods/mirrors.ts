@@ -70,7 +70,7 @@ const desiredStaticPods = ({ desired }: NodeContext): Pod[] =>
     .flatMap((pods) => Object.values(pods).filter(isStaticPod))
     .reverse();
 
-/** Returns the names of terminating pods that are not from the API server. */
+/** Returns `NAMESPACE/NAME` of each terminating pod whose source is not the API server. */
 const terminatingPodKeys = ({ pods }: NodeContext): ReadonlySet<string> =>
   new Set(
     Object.values(pods).flatMap(({ pod, isTerminating }) =>

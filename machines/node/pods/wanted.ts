@@ -140,8 +140,8 @@ function terminalServerStatus({ metadata: { annotations }, status = {} }: Pod): 
 }
 
 /**
- * Whether an earlier run of the agent terminated the static pod before a host shutdown. The pod has to be started here,
- * because nothing else starts it after the next boot.
+ * Whether an earlier run of the agent terminated the static pod before a host shutdown. Such a pod starts despite its
+ * terminal status, because nothing else starts it after the next boot.
  */
 const startsAfterShutdown = (pod: Pod, status: PodStatus | undefined): boolean =>
   isStaticPod(pod) && status?.reason === 'Terminated';
@@ -249,7 +249,8 @@ export function updateEvents(previousPod: Pod, pod: Pod, at: number): PodEvent[]
 }
 
 /**
- * Returns the identity of a pod that is no longer desired and whose actor failed. Desired pods are restarted anyway.
+ * Returns the identity of a pod whose actor failed and that is no longer desired. Returns undefined for a desired pod,
+ * because its actor is respawned anyway.
  */
 export function brokenPod(context: NodeContext, uid = ''): PodIdentity | undefined {
   const entry = lookUp(context.pods, uid);

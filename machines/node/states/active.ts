@@ -121,8 +121,8 @@ const eventScope = { params: ({ event }: { event: NodeEvent }) => ({ uids: affec
 const terminateOrphansInScope = { type: 'terminateOrphans', ...eventScope } as const;
 const startPodsInScope = { type: 'startNewPods', ...eventScope } as const;
 /**
- * Actions to run after a source has changed. Orphans are not included, because a source that has not listed its pods
- * may own them.
+ * Actions to run after a source has changed. They do not terminate orphans, because a source that has not listed its
+ * pods may own them.
  */
 const sourceChangeActions = [
   'recordSource',

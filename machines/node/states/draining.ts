@@ -26,7 +26,8 @@ const actions = {
   }),
   recordDrainedPod: nodeSetup.assign(({ context, event }) => {
     const uid = eventPodUid(event);
-    // An outdated list of the runtime's pods may include a pod that has already been counted.
+    // Count each pod only once, because an outdated list of the runtime's pods may include a pod that has already been
+    // counted.
     return uid === undefined || context.drainedUids.includes(uid) ? {} : { drainedUids: [...context.drainedUids, uid] };
   }),
   terminateAllPods: nodeSetup.enqueueActions(({ context, event, enqueue }) => {

@@ -28,8 +28,8 @@ export interface Census {
   /** Returns the names of the containers in a lifecycle, in no particular order. */
   namesIn(lifecycle: ContainerLifecycle): ReadonlySet<string>;
   /**
-   * Iterates over `names`, which are in spec order, starting with the first container that is starting. Repeated calls
-   * with the same list visit each name about once overall.
+   * Yields the names in `names`, which are in spec order, from the first container in one of the `STARTING_LIFECYCLES`
+   * onward. Repeated calls with the same list skip the names before that container without checking them again.
    */
   fromFirstStarting(names: readonly string[]): IterableIterator<string>;
 }

@@ -25,7 +25,7 @@ const commandCount = (commands: readonly Command[]): number =>
   commands.reduce((sum, { names }) => sum + names.length, 0);
 
 /** Splits commands into the first batch and the rest. */
-function firstBatch(commands: readonly Command[]): { batch: Command[]; remaining: Command[] } {
+function splitFirstBatch(commands: readonly Command[]): { batch: Command[]; remaining: Command[] } {
   const batch: Command[] = [];
   const remaining: Command[] = [];
   let remainingCapacity = BATCH_SIZE;
@@ -59,7 +59,7 @@ interface Enqueue {
 /**
  * Sends commands to containers and volumes. The commands are sent immediately if they fit into one batch and the queue
  * is empty, and otherwise in batches. `enqueue` is the argument of an action of the pod's machine. An action may call
- * this function only once.
+ * this function only once, because `context` does not contain the commands that a first call has queued.
  */
 export function sendCommands(enqueue: object, context: PodContext, commands: readonly Command[]): void {
   const actions = asEnqueue(enqueue);
@@ -71,7 +71,7 @@ export function sendCommands(enqueue: object, context: PodContext, commands: rea
 /** Sends the next batch of the queued commands. The remaining ones follow after other work on the node has run. */
 export function sendBatch(enqueue: object, context: PodContext): void {
   const actions = asEnqueue(enqueue);
-  const { batch, remaining } = firstBatch(context.queued ?? []);
+  const { batch, remaining } = splitFirstBatch(context.queued ?? []);
   actions.stopChild('pace');
   sendNow(actions, context, batch);
   actions.assign({ queued: remaining.length > 0 ? remaining : undefined });

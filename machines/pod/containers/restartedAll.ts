@@ -25,8 +25,8 @@ export const podRestartingExit = (context: PodContext): ObservedContainer | unde
   )?.shown;
 
 /**
- * Returns the exit that restarts all containers, the last runs created before it, and whether any container was created
- * after it.
+ * Returns the exit that restarts all containers (`cause`), the last runs of containers created before that exit
+ * (`before`), and whether any container was created after it (`isHandled`). Returns undefined if there is no such exit.
  */
 function wholePodRestart(context: PodContext) {
   const runs = lastRuns(context);

@@ -23,14 +23,17 @@ const guards = {
 const lostRunNames = ({ allocated, observed }: PodContext): string[] => containersWithLostRuns(allocated, observed);
 
 const actions = {
-  /** Replaces the desired pod. Before its admission, a pod has nothing to resize. */
+  /**
+   * Replaces the desired pod. Admission is requested for the new version as it is, because a pod has nothing to resize
+   * before its admission.
+   */
   replaceDesiredPod: podSetup.assign(({ event }) => {
     assertEvent(event, 'pod.update');
     return { desired: event.pod, requestedPod: event.pod };
   }),
   /**
-   * Records an update of the pod. Its admission is requested once the version in the pending request is admitted. Its
-   * metadata needs no admission.
+   * Records a later version of the pod. Its admission is requested once the version in the pending request has been
+   * admitted. Only the metadata takes effect immediately, because it needs no admission.
    */
   recordLaterVersion: podSetup.assign(({ context, event }) => {
     assertEvent(event, 'pod.update');

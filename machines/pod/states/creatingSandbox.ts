@@ -28,8 +28,9 @@ import { type PodArgs, podSetup } from '../setup.ts';
 const EVENT_INTERVAL_MS = 10_000;
 
 /**
- * Interval in milliseconds between two attempts to prepare claims. The kubelet considers the pod's sync successful and
- * syncs the pod again after this time (`SyncPod` in `kuberuntime_manager.go`, `--sync-frequency`).
+ * Interval in milliseconds between two attempts to prepare claims. If an attempt fails, the kubelet nevertheless
+ * considers the pod's sync successful and syncs the pod again after this time (`SyncPod` in `kuberuntime_manager.go`,
+ * `--sync-frequency`).
  */
 const CLAIMS_RETRY_MS = 60_000;
 

@@ -105,7 +105,10 @@ const actions = {
       attemptedPod: attemptedPod(context),
     },
   })),
-  /** Records the applied resources. The pod's cgroup and a container's run may have been replaced in the meantime. */
+  /**
+   * Records the applied resources. Skips containers that were replaced during the call, because the result does not
+   * apply to their successors.
+   */
   recordResize: podSetup.enqueueActions(({ context, event, enqueue }) => {
     const { pod, resized } = resizeOutput(event);
     const { resize, containerIds } = context;

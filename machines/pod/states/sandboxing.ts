@@ -135,7 +135,8 @@ export const sandboxing = sandboxingSetup.createStateConfig({
       invoke: {
         src: 'stopSandboxes',
         input: ({ context }) => ({ pod: context.allocated, ids: context.stale }),
-        // Dead containers are retained for their logs. The garbage collection removes the sandbox after them.
+        // Do not remove the sandbox here, because its dead containers are retained for their logs. The garbage
+        // collection removes the sandbox after them.
         onDone: { target: 'creatingSandbox', actions: assign({ stale: [] }) },
         onError: {
           target: 'awaitingRetry',

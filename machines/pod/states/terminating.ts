@@ -157,7 +157,8 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
         input: { withinMs: 0 },
         onDone: {
           target: 'stoppingContainers',
-          // Retain the start time of a termination that has arrived in the meantime.
+          // Set the start time only of the completion. A termination that has arrived in the meantime retains its own
+          // start time.
           actions: assign(({ context: { termination }, event }) =>
             termination?.reason === 'Completed' ? { termination: { ...termination, at: event.output.at } } : {},
           ),

@@ -51,7 +51,7 @@ interface EvictionSettings {
 export function nodeResources(values: SettingValues): NodeResources {
   const { kubeletCgroups, singleProcessOOMKill, memoryThrottlingFactor, memoryReservationPolicy } = values;
   const { 'memory.available': evictionHardMemory, 'nodefs.available': evictionHardDisk } = hardThresholds(values);
-  const reserved = reservedLists(values);
+  const reserved = reservedAmounts(values);
   return Object.freeze({
     reservedResources: Object.freeze({
       ...reserved,
@@ -109,7 +109,7 @@ function evictionSettings(values: SettingValues): EvictionSettings {
  * Returns the reserved amounts. If `reservedSystemCPUs` lists CPUs, their count replaces all configured amounts of CPU
  * (`run` in `cmd/kubelet/app/server.go`).
  */
-function reservedLists(values: SettingValues): Pick<ReservedResources, 'kubeReserved' | 'systemReserved'> {
+function reservedAmounts(values: SettingValues): Pick<ReservedResources, 'kubeReserved' | 'systemReserved'> {
   const [kubeReserved, systemReserved] = [toResourceList(values.kubeReserved), toResourceList(values.systemReserved)];
   const reservedCpus = parseCpuSet(values.reservedSystemCPUs ?? '');
   if (reservedCpus.length === 0) return { kubeReserved, systemReserved };

@@ -13,7 +13,7 @@ import { allowsAlphaCpuOptions, allowsBetaCpuOptions, liftsQuotaOfExclusiveCpus 
 import type { SettingValues } from '../settings/settingValues.ts';
 
 export interface ResourceManagerSettings {
-  /** Undefined if no container gets exclusive CPUs. */
+  /** Settings of the static CPU manager policy. Undefined under the policy `none`, which assigns no exclusive CPUs. */
   readonly cpuPolicy?: {
     readonly options: CpuPolicyOptions;
     /** Interval at which the CPUs of running containers are checked, in milliseconds. */
@@ -23,7 +23,7 @@ export interface ResourceManagerSettings {
   };
   /** CPUs listed in `reservedSystemCPUs`. Empty if no individual CPUs are reserved. */
   readonly reservedCpus: CpuSet;
-  /** Undefined if the topology policy is `none`. */
+  /** Settings of the topology manager. Undefined if its policy is `none`. */
   readonly topology?: {
     readonly policy: TopologyPolicy;
     /** Maximum number of NUMA nodes on a host that uses the policy. */
@@ -53,7 +53,10 @@ const EXCLUSIVE_OPTIONS = [
   ['prefer-align-cpus-by-uncorecache', 'distribute-cpus-across-numa'],
 ] as const;
 
-/** Maximum number of NUMA nodes, because the kubelet considers all combinations of NUMA nodes. */
+/**
+ * Default of `maxNumaNodes`, as in the kubelet. It is low because the kubelet evaluates every combination of NUMA
+ * nodes.
+ */
 const DEFAULT_MAX_NUMA_NODES = 8;
 
 /**

@@ -138,8 +138,8 @@ const MAX_LISTED_KEYS = 10;
 
 /**
  * Creates the schema of a map with the given fields. The error has one line per unknown field, which suggests the most
- * similar known name. `keyNoun` is the noun for a key in error messages. With any noun other than "field", the section is
- * a map of strings in Go, whose entries can be null, rather than a struct.
+ * similar known name. `keyNoun` is the noun for a key in error messages. If it is not "field", the section is a map of
+ * strings in Go instead of a struct, so its entries can be null.
  */
 export function sectionSchema<T extends z.core.$ZodLooseShape>(fields: T, keyNoun = 'field') {
   const knownNames = Object.keys(fields);

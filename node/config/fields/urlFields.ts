@@ -45,7 +45,7 @@ function parseHeaders(text: string): HttpHeader[] {
   const headerPairs = text.split(',').filter((pair) => pair !== '');
   return headerPairs.map((pair) => {
     const colonIndex = pair.indexOf(':');
-    // A pair without a colon has no name.
+    // Return an empty name for a pair without a colon, because `isValidHeader` rejects an empty name.
     return colonIndex < 0 ? ['', ''] : [pair.slice(0, colonIndex).trim(), pair.slice(colonIndex + 1).trim()];
   });
 }

@@ -137,7 +137,8 @@ export const pathExists = async (path: string): Promise<boolean> =>
  * messages mention together with `flag`.
  */
 export function parseKubeconfig(path: string, content: string, flag = '--kubeconfig'): Kubeconfig {
-  // Names may contain control characters, but an error message is a single printable line.
+  // Escape the message, because names may contain control characters and an error message must be a single printable
+  // line.
   const createError: CreateError = (problem) => new ConfigError(printableLine(`${flag}: ${path}: ${problem}`));
   const parsedFile = parseBounded(content, KUBECONFIG_LIMITS);
   if ('problem' in parsedFile) throw createError(parsedFile.problem);

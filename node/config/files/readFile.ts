@@ -37,11 +37,11 @@ function resolvePaths(directory: string, fields: object, settings: Settings): ob
 const isIgnoredField = (name: string, settings: Settings): boolean =>
   lookUp(settings, name)?.ignoredReason !== undefined;
 
-const limits = { tokens: 100_000, values: 10_000, characters: MAX_FILE_BYTES };
+const YAML_LIMITS = { tokens: 100_000, values: 10_000, characters: MAX_FILE_BYTES };
 
 /** Parses a configuration file in YAML or JSON. Throws a `ConfigError` that lists all errors. */
 export function parseConfigFile(path: string, text: string): ConfigFile {
-  const parsedFile = parseBounded(text, limits);
+  const parsedFile = parseBounded(text, YAML_LIMITS);
   if ('problem' in parsedFile) throw new ConfigError(`${path}: ${parsedFile.problem}`);
   if ('beyond' in parsedFile) throw new ConfigError(`${path}: has ${parsedFile.beyond}`);
   if (parsedFile.values.length > 1)

@@ -247,22 +247,22 @@ const isEnforced = ({ enforceNodeAllocatable = [] }: ResourceFields, ...names: r
 const enforcesBoth = (config: ResourceFields, name: string): boolean =>
   isEnforced(config, name) && isEnforced(config, `${name}-compressible`);
 
-const at = 'enforceNodeAllocatable';
+const RULE_FIELD = 'enforceNodeAllocatable';
 
 export const resourceRules: readonly ConfigRule<ResourceFields>[] = [
-  createRule(at, 'needs cgroupsPerQOS', (config) => {
+  createRule(RULE_FIELD, 'needs cgroupsPerQOS', (config) => {
     return config.cgroupsPerQOS !== false || (config.enforceNodeAllocatable ?? []).every((each) => each === 'none');
   }),
-  createRule(at, 'must have nothing beside "none"', (config) => {
+  createRule(RULE_FIELD, 'must have nothing beside "none"', (config) => {
     return !isEnforced(config, 'none') || (config.enforceNodeAllocatable ?? []).length === 1;
   }),
-  createRule(at, 'must not name anything twice', ({ enforceNodeAllocatable = [] }) => {
+  createRule(RULE_FIELD, 'must not name anything twice', ({ enforceNodeAllocatable = [] }) => {
     return new Set(enforceNodeAllocatable).size === enforceNodeAllocatable.length;
   }),
-  createRule(at, 'must not have both "system-reserved" and "system-reserved-compressible"', (config) => {
+  createRule(RULE_FIELD, 'must not have both "system-reserved" and "system-reserved-compressible"', (config) => {
     return !enforcesBoth(config, 'system-reserved');
   }),
-  createRule(at, 'must not have both "kube-reserved" and "kube-reserved-compressible"', (config) => {
+  createRule(RULE_FIELD, 'must not have both "kube-reserved" and "kube-reserved-compressible"', (config) => {
     return !enforcesBoth(config, 'kube-reserved');
   }),
   createRule('systemReservedCgroup', 'is required by "system-reserved" in enforceNodeAllocatable', (config) => {

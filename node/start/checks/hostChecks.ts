@@ -29,7 +29,7 @@ export async function readHostLimits(): Promise<HostLimits | undefined> {
   };
 }
 
-/** Whether the host has any swap. The first line of the file is a heading. */
+/** Whether the host uses swap, i.e. whether the file has any line after its heading. */
 export async function isSwapEnabled(file = '/proc/swaps'): Promise<boolean> {
   const swapsText = await readFile(file, 'utf8').catch(() => '');
   return swapsText.trim().split('\n').length > 1;
@@ -37,7 +37,7 @@ export async function isSwapEnabled(file = '/proc/swaps'): Promise<boolean> {
 
 /**
  * Returns the kubelet's event for a host that may swap memory-backed volumes to disk (`NewContainerManager` in
- * `pkg/kubelet/cm/container_manager_linux.go`), or undefined.
+ * `pkg/kubelet/cm/container_manager_linux.go`). Returns undefined for any other host.
  */
 export function swappedVolumesEvent(host: {
   readonly isSwapEnabled: boolean;

@@ -17,7 +17,7 @@ const SERVED_SOCKETS = ['pod-resources/kubelet.sock', 'device-plugins/kubelet.so
 
 /** Returns one sentence for each indication that a kubelet uses a root directory. */
 export async function describeRunningKubelets(rootDirectory: string, proc = '/proc'): Promise<string[]> {
-  // If a statelet agent is running, the sockets belong to it.
+  // Do not check the sockets if a statelet agent is running, because they then belong to that agent.
   const socketNames = (await isRunByOtherAgent(rootDirectory)) ? [] : SERVED_SOCKETS;
   const [sockets, processes] = await Promise.all([
     Promise.all(socketNames.map((name) => describeListener(join(rootDirectory, name)))),

@@ -40,7 +40,7 @@ function combineKind(kind: ObserverKind, observers: readonly NodeObservers[]): N
 
 /**
  * Returns the observers of the flight recorder, if any, and of the page. Without a flight recorder, inputs are not
- * observed, because redacting them is costly, and neither are calls, because their responses are inputs.
+ * observed, because redacting them is costly. Calls are not observed either, because their responses are inputs.
  */
 export function recorderAndPageObservers(
   flightRecorder: Pick<FlightRecorder, 'listeners'> | undefined,

@@ -4,8 +4,8 @@ import type { Clock } from '../../../base/time/clock.ts';
 /** Time in milliseconds without changes to the node's pods after which memory is released. */
 const QUIET_PERIOD_MS = 3_000;
 /**
- * Maximum time in milliseconds from the first change to the release while changes continue. If there are no changes, it
- * is also the minimum time between two releases.
+ * Maximum time in milliseconds for which continuing changes can delay a release. It is also the minimum time between a
+ * release and one that is scheduled only because memory usage has grown.
  */
 const MAX_WAIT_MS = 30_000;
 /**

@@ -95,20 +95,23 @@ const NO_STATES_BEFORE: Story['before'] = [];
  * in succession, e.g. if a static pod is created again. A removed pod is shown until the first line of its successor.
  * Calls with the same result return the same object.
  */
-export function createLifeCutter(): (story: Story, at: number) => Story {
-  let cachedCut: { readonly story: Story; readonly from: number; readonly to: number; readonly cut: Story } | undefined;
+export function createPodStorySelector(): (story: Story, at: number) => Story {
+  let cachedSelection:
+    | { readonly story: Story; readonly from: number; readonly to: number; readonly cut: Story }
+    | undefined;
   return (story, at) => {
     const { lines } = story;
-    const lifeEnds = lines.flatMap(({ kind }, index) => (kind === 'gone' ? [index + 1] : []));
-    if (lifeEnds.length === 0) return story;
+    const podEnds = lines.flatMap(({ kind }, index) => (kind === 'gone' ? [index + 1] : []));
+    if (podEnds.length === 0) return story;
     const from =
-      lifeEnds.findLast((end) => (lines.slice(end).find(provesExistence)?.at ?? Number.POSITIVE_INFINITY) <= at) ?? 0;
-    const to = lifeEnds.find((end) => end > from) ?? lines.length;
-    if (cachedCut?.story === story && cachedCut.from === from && cachedCut.to === to) return cachedCut.cut;
+      podEnds.findLast((end) => (lines.slice(end).find(provesExistence)?.at ?? Number.POSITIVE_INFINITY) <= at) ?? 0;
+    const to = podEnds.find((end) => end > from) ?? lines.length;
+    if (cachedSelection?.story === story && cachedSelection.from === from && cachedSelection.to === to)
+      return cachedSelection.cut;
     const statesBefore = from === 0 ? story.before : NO_STATES_BEFORE;
     const cut =
       from === 0 && to === lines.length ? story : { ...story, before: statesBefore, lines: lines.slice(from, to) };
-    cachedCut = { story, from, to, cut };
+    cachedSelection = { story, from, to, cut };
     return cut;
   };
 }

@@ -12,7 +12,7 @@ import {
   appendLines,
   completeFrom,
   concernsPod,
-  createLifeCutter,
+  createPodStorySelector,
   emptyStory,
   mergeMissing,
   newLines,
@@ -52,10 +52,10 @@ export function createStoryState(page: Page) {
   const loadedStory = signal<LoadedStory | undefined>(undefined);
   const rangeChoice = signal<RangeChoice>(DEFAULT_RANGE);
   const groupSteps = createStepGrouper();
-  const cutToLife = createLifeCutter();
-  const lifeStory = computed<Story | undefined>(() => {
+  const selectPodStory = createPodStorySelector();
+  const podStory = computed<Story | undefined>(() => {
     const at = page.past.value ? page.now.value : Number.POSITIVE_INFINITY;
-    return loadedStory.value && cutToLife(loadedStory.value.story, at);
+    return loadedStory.value && selectPodStory(loadedStory.value.story, at);
   });
   /**
    * Lines that are streamed while a story is loading. Undefined if no story is loading or streamed lines were missed.
@@ -67,8 +67,8 @@ export function createStoryState(page: Page) {
     incoming: incomingLines,
     error: signal<string | undefined>(undefined),
     /** The story of the pod that exists at the displayed time, excluding earlier and later pods with the same UID. */
-    life: lifeStory,
-    steps: computed<readonly Step[]>(() => (lifeStory.value ? groupSteps(lifeStory.value) : [])),
+    life: podStory,
+    steps: computed<readonly Step[]>(() => (podStory.value ? groupSteps(podStory.value) : [])),
     range: computed<TimeRange>(() => visibleRange(rangeChoice.value, page.now.value, latestKnownTime(page))),
     highlight: signal<Highlight | undefined>(undefined),
     /** Key of the expanded row. */

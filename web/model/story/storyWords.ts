@@ -14,7 +14,7 @@ const MINUTE = 60 * SECOND;
 /** Formats a duration, e.g. `68ms`, `1.6s`, `112s` or `2m21s`. */
 export function formatDuration(ms: number): string {
   if (ms < SECOND) return `${Math.max(0, Math.round(ms))}ms`;
-  // Larger values would round to 10.0.
+  // Do not format larger values with a decimal, because they would round to 10.0.
   if (ms < 9.95 * SECOND) return `${Number((ms / SECOND).toFixed(1))}s`;
   return humanDuration(Math.round(ms / SECOND) * SECOND);
 }

@@ -141,7 +141,7 @@ function Trouble({ text, onRetry }: { readonly text: string; readonly onRetry: (
   );
 }
 
-/** The text that replaces the chart of calls in flight and feeds, which have none. */
+/** The text that is shown for a call in flight or a feed, because neither has a chart. */
 function NoChart({ page, actor }: { readonly page: Page; readonly actor: ShownActor }) {
   const explanation =
     actor.kind === CALL_KIND

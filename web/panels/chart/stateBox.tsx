@@ -57,7 +57,7 @@ function Frame({ view, class: name }: { readonly view: StateView; readonly class
   return <rect class={name} x={x} y={y} width={width} height={height} rx={radius} />;
 }
 
-/** The name, the duration of the last stay and, if there is room, the wait. */
+/** The name, the time that the actor last spent in the state and, if there is room, the wait. */
 function PlainText({ view }: { readonly view: StateView }) {
   const { drawnState } = view;
   const { x, y, width, kind, waitsFor } = drawnState;

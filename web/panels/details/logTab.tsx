@@ -1,4 +1,4 @@
-/** The log of the selected container with a search. It is reloaded while the container writes. */
+/** The log of the selected container with a search. The log is reloaded regularly unless a past time is displayed. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { ShownLog } from '../../../inspect/protocol.ts';
 import type { Subject } from '../../model/details/headline.ts';

@@ -52,7 +52,7 @@ interface CellProps extends Panel {
   readonly children: ComponentChildren;
 }
 
-/** Clicking the cell again removes the filter. */
+/** A cell of the bar. A click filters the tree, and another click removes the filter. */
 function Cell({ page, reading, filter, class: name = '', title, children }: CellProps) {
   const isFilterActive = page.location.value.query === filter;
   const onClick = () => {

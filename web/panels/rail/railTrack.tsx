@@ -66,8 +66,8 @@ function Scene(props: SceneProps) {
 }
 
 /**
- * Minimum distance from the left edge for a label on the left side of its position, because the start of the track has
- * its own label.
+ * Distance from the left edge within which the label of a restart is placed on the right side of its position, because
+ * it would overlap the label of the track's start on the left side.
  */
 const MIN_LABEL_X = 220;
 

@@ -7,7 +7,7 @@ import type { StoryPanel } from './storyPanel.ts';
 interface LabelProps extends Pick<StoryPanel, 'page'> {
   readonly positionedLane: PositionedLane;
   readonly width: number;
-  /** Position at which the bars start. A longer label is truncated. */
+  /** Position at which the bars start. A label that would extend beyond this position is truncated. */
   readonly left: number;
   readonly onSelect: (path: string) => void;
 }

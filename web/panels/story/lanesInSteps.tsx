@@ -13,8 +13,8 @@ const LEFT = 156;
 const LABEL_WIDTH = 96;
 const TOP_HEIGHT = 20;
 const FOOT_HEIGHT = 30;
-/** The short and the long distance between two columns. */
-const [CLOSE, FAR] = [26, 41];
+/** The minimum and the maximum distance between two columns. */
+const [MIN_PITCH, MAX_PITCH] = [26, 41];
 const RIGHT_MARGIN = 60;
 
 export function LanesInSteps(panel: StoryPanel) {
@@ -43,7 +43,7 @@ interface Sized extends StoryPanel {
 
 function Diagram({ width, height, sequence, ...panel }: Sized) {
   const { participants, subjectIndex, columns } = sequence;
-  const pitch = Math.max(CLOSE, Math.min(FAR, (width - RIGHT_MARGIN - LEFT) / Math.max(1, columns.length)));
+  const pitch = Math.max(MIN_PITCH, Math.min(MAX_PITCH, (width - RIGHT_MARGIN - LEFT) / Math.max(1, columns.length)));
   const availableHeight = height - TOP_HEIGHT - FOOT_HEIGHT;
   const each = Math.max(20, Math.min(27, (availableHeight - 20) / Math.max(1, participants.length)));
   const y = (index: number) =>
@@ -170,14 +170,14 @@ function Arrow({ column, index, sequence, xOf, yOf, storyState }: ArrowProps) {
       <line x1={x} x2={x} y1={y1} y2={y2 - direction * 6} />
       <path d={`M${x - 4} ${y2 - direction * 7}h8L${x} ${y2}z`} />
       <circle class="end" cx={x} cy={y1} r="2.2" />
-      {column.rowNumber !== undefined && <NumberBadge x={x} y={middleOf(y1, y2, column)} number={column.rowNumber} />}
+      {column.rowNumber !== undefined && <NumberBadge x={x} y={numberY(y1, y2, column)} number={column.rowNumber} />}
       {row && <title>{`${row.source} ${row.text} ${row.note ?? ''}`.trim()}</title>}
     </g>
   );
 }
 
-/** On short arrows, the number is placed away from the arrowhead. */
-const middleOf = (y1: number, y2: number, { kind }: Column): number => (kind === 'ask' ? y1 : (y1 + y2) / 2);
+/** Returns the y coordinate of the number on an arrow. The number of an outgoing call is at the start of the arrow. */
+const numberY = (y1: number, y2: number, { kind }: Column): number => (kind === 'ask' ? y1 : (y1 + y2) / 2);
 
 const NumberBadge = ({ x, y, number }: { readonly x: number; readonly y: number; readonly number: number }) => (
   <>

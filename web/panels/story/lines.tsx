@@ -26,7 +26,7 @@ export function Lines(panel: StoryPanel) {
     <section class={isBySteps ? 'lines by-steps' : 'lines'} aria-label="Story, line by line">
       <MiniLane {...panel} />
       <Title {...panel} visibleBurst={visibleBurst} />
-      <UnsaidNote {...panel} />
+      <OmittedLinesNote {...panel} />
       {storyState.error.value !== undefined && <NoStory {...panel} cause={storyState.error.value} />}
       {visibleBurst ? <List {...panel} visibleBurst={visibleBurst} /> : <EmptyList {...panel} />}
     </section>
@@ -78,7 +78,7 @@ function BurstButton({ label, glyph, to, onSelectBurst }: BurstButtonProps) {
 }
 
 /** A note with the number of lines that the server left out. */
-function UnsaidNote({ storyState }: StoryPanel) {
+function OmittedLinesNote({ storyState }: StoryPanel) {
   const loaded = storyState.loaded.value;
   const count = loaded?.story.unsaid;
   if (loaded?.isUnrecorded) return <p class="unsaid">Nothing is recorded: the story begins when this page did.</p>;

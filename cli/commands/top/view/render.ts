@@ -78,7 +78,10 @@ const CATEGORY_COLOURS = {
 type Format = Parameters<typeof styleText>[0];
 type Paint = (text: string, format: Format) => string;
 
-/** Returns the function that colours text. It dims the stale data while the connection is lost. */
+/**
+ * Returns the function that colours text. While the connection is lost, the function dims all text, because the data is
+ * stale.
+ */
 const createPainter = ({ colour }: Surface, isStale: boolean): Paint => {
   if (!colour) return (text) => text;
   return (text, format) => (text === '' ? '' : styleText(isStale ? 'dim' : format, text, { validateStream: false }));

@@ -1,6 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Story, StoryLine } from '../../../../inspect/protocol.ts';
-import { appendLines, concernsPod, createLifeCutter, mergeMissing } from '../../../../web/model/story/storyGrowth.ts';
+import {
+  appendLines,
+  concernsPod,
+  createPodStorySelector,
+  mergeMissing,
+} from '../../../../web/model/story/storyGrowth.ts';
 import { API, answer, POD, state, UID } from '../../support/crashLoop.ts';
 
 const empty: Story = { from: 0, to: 0, before: [], lines: [] };
@@ -81,7 +86,7 @@ test('a line belongs to the pod that it is about', () => {
 });
 
 test('a recreated pod shows only the life at the displayed time', () => {
-  const cut = createLifeCutter();
+  const cut = createPodStorySelector();
   const first = [state(1, POD, 'admitting', 'working'), state(5, POD, 'terminated', 'done')];
   const gone: StoryLine = { kind: 'gone', at: 5, uid: UID };
   const second = [state(8, POD, 'admitting', 'working'), state(9, POD, 'active', 'steady')];

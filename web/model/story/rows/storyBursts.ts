@@ -73,6 +73,7 @@ const concernsSubject = ({ actor, moves, events, calls, event }: Step, subject: 
   calls.some((call) => isWithin(call.actor, subject)) ||
   events.some(({ uid, container }) => isWithin(`pod/${uid}${container ? `/container/${container}` : ''}`, subject));
 
+/** The start of a burst. */
 interface Cut {
   readonly startIndex: number;
   readonly title: string;
@@ -98,7 +99,7 @@ function runCuts(steps: readonly Step[], subject: string): readonly Cut[] {
     if (step.moves.some(({ actor, from = '' }) => actor === subject && STATES_BEFORE_NEXT_RUN.test(from)))
       startIndex = index;
     const run = requestedRun(step, subject);
-    // A repeated call belongs to the same run.
+    // Skip a repeated call, because it belongs to the same run.
     if (run !== undefined && run !== runStartCuts.at(-1)?.run)
       runStartCuts.push({ startIndex, title: `Run ${run}`, run });
   });

@@ -44,18 +44,18 @@ export interface Step {
   readonly entered?: Pick<EnteredLine, 'actor' | 'source' | 'at'>;
 }
 
-type Lines = Pick<Story, 'before' | 'lines'>;
+type StoryLines = Pick<Story, 'before' | 'lines'>;
 
 /** Returns the steps of a story in chronological order. Each line belongs to exactly one step. */
-export const storySteps = (story: Lines): Step[] => createStepGrouper()(story);
+export const storySteps = (story: StoryLines): Step[] => createStepGrouper()(story);
 
 /**
  * Creates a function that returns the steps of a growing story. If a story extends the previous one, only the new lines
  * are processed.
  */
-export function createStepGrouper(): (story: Lines) => Step[] {
+export function createStepGrouper(): (story: StoryLines) => Step[] {
   let stepBuilder: StepBuilder | undefined;
-  let previousStory: Lines = { before: [], lines: [] };
+  let previousStory: StoryLines = { before: [], lines: [] };
   return (story) => {
     const { before, lines } = story;
     const processedCount = previousStory.lines.length;
