@@ -149,8 +149,8 @@ const others: readonly SeededFault[] = [
     name: 'mounts-of-nowhere',
     breaks: 'containers mount something else than their volumes',
     file: 'cri/config/containerConfig.ts',
-    find: '      withIdMappings(mount, userRange),',
-    put: "      withIdMappings({ ...mount, hostPath: '/nowhere' }, userRange),",
+    find: 'withIdMappings(mount, userRange)),',
+    put: "withIdMappings({ ...mount, hostPath: '/nowhere' }, userRange)),",
   },
   {
     name: 'tmpfs-not-mounted',

@@ -317,7 +317,7 @@ export const faultsOfMachines: readonly SeededFault[] = [
     name: 'unclear-as-unmade',
     breaks: 'a container that an agent finds in an unknown state is reported as running while it is stopped',
     file: 'machines/container/states/adopting.ts',
-    find: '                wasStateUnknown: true,\n',
+    find: "              'recordUnknownState',\n",
     put: '',
   },
   {
