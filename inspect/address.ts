@@ -9,7 +9,7 @@ export interface InspectAddress {
 
 const ADDRESS_PATTERN = /^(?:\[([\da-fA-F:.]+)\]|([\w.-]+)):(\d{1,5})$/;
 
-/** Suffix of an address whose page requires no token. */
+/** Suffix of the configured address that makes the page accessible without a token. */
 const OPEN_SUFFIX = '?open';
 
 /** The address on which the page is served, and whether the page requires no token. */

@@ -91,14 +91,13 @@ function describeActor(actor: ActorNode): string {
 }
 
 /**
- * Converts a Kubernetes event for the page. `lifeStart` is the time at which the pod was last created under its UID.
- * The count is omitted if the event first occurred before `lifeStart`, because it would include occurrences in the
- * previous pod.
+ * Converts a Kubernetes event for the page. `podStartedAt` is the start time of the current pod with this UID. The
+ * count is omitted if the event first occurred earlier, because it would include occurrences in the previous pod.
  */
 export function toShownEvent(
   { type, reason, message, count, firstTimestamp, lastTimestamp }: CoreEvent,
-  lifeStart: number,
+  podStartedAt: number,
 ): ShownEvent {
-  const isFromThisLife = Date.parse(firstTimestamp) >= lifeStart;
-  return { type, reason, message, at: Date.parse(lastTimestamp), ...(isFromThisLife ? { count } : {}) };
+  const isFromThisPod = Date.parse(firstTimestamp) >= podStartedAt;
+  return { type, reason, message, at: Date.parse(lastTimestamp), ...(isFromThisPod ? { count } : {}) };
 }

@@ -138,7 +138,7 @@ export interface EnteredLine {
   readonly outcome: 'answer' | 'failure' | 'fact' | 'elapsed';
   /** Name of the port or feed that the input comes from. */
   readonly source: string;
-  /** Duration of the call that the input responds to. */
+  /** Duration of the call if the input is a response to one. */
   readonly tookMs?: number;
   /** UID of the pod that a fact from a feed is about. Undefined if the fact is about no pod or about several pods. */
   readonly uid?: string;
@@ -182,7 +182,7 @@ export interface TriedRun {
   readonly ranMs: number;
   readonly exitCode: number;
   readonly reason: string;
-  /** Time until the next run started. Undefined for the last run. */
+  /** Time until the next run started. Undefined if no later run has started. */
   readonly waitedMs?: number;
 }
 

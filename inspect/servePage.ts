@@ -108,7 +108,7 @@ export async function servePage(options: PageServerOptions): Promise<PageServer>
       const timeLimit = startTimeLimit(SHUTDOWN_TIMEOUT_MS);
       timeLimit.signal.addEventListener('abort', () => {
         server.closeAllConnections();
-        // `closeAllConnections` does not close upgraded connections.
+        // Destroy upgraded connections as well, because `closeAllConnections` does not close them.
         for (const connection of upgradedConnections) connection.destroy();
       });
       await Promise.all([requestHandler.close(), serverClosed]);
@@ -142,7 +142,7 @@ async function listen(server: Server, { host, port }: InspectAddress): Promise<v
   }
 }
 
-/** Describes why the server cannot listen. Explains errors that users can fix in plain language. */
+/** Describes why the server cannot listen. Uses plain language for errors that users can fix. */
 function listenErrorMessage(address: InspectAddress, cause: unknown): string {
   const { host, port } = address;
   switch (errorCode(cause)) {

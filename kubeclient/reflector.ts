@@ -85,7 +85,10 @@ export class Reflector<Stored = KubeObject> {
   #initialObjects: Map<string, Stored> | undefined;
   /** Problems that have been reported since the current list operation started. */
   #currentProblems = new Set<string>();
-  /** Problems that were reported before the current list operation. They may have been resolved since. */
+  /**
+   * Problems that were reported before the current list operation and are not reported again during it. Cleared once
+   * all objects have been listed, because the problems may have been resolved since.
+   */
   #reportedProblems = new Set<string>();
   /** The resourceVersion of the last event. Empty before the first one. */
   #resourceVersion = '';

@@ -41,8 +41,8 @@ export type WatchEvent =
   | { readonly type: 'bookmark'; readonly version: string; readonly endsInitial: boolean };
 
 /**
- * Describes the request in error messages, e.g. `GET /api/v1/pods`, and names the type that the objects in its response
- * must have.
+ * The expected type of the objects in a response. `request` describes the request in error messages, e.g. `GET
+ * /api/v1/pods`.
  */
 interface ExpectedObject {
   readonly request: string;

@@ -19,7 +19,7 @@ interface Observer {
 export interface Audience {
   /** Adds an observer and returns a function that removes it. */
   add(observer: Observer): () => void;
-  /** Listeners to pass to the node, which forward its events to the observers. */
+  /** Listeners to pass to the node. They forward the node's events to the observers. */
   readonly listeners: {
     readonly [K in 'onInput' | 'onPortCall' | 'onStateChange' | 'inspect' | 'events']: NonNullable<NodeParts[K]>;
   };

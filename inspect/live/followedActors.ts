@@ -74,7 +74,7 @@ export class FollowedActors {
     const actorPast = new ActorPast(path, from);
     const actor = findActor(agent.trees().get(podUidOrEmpty(path)) ?? agent.explainNode().node, path);
     if (actor) actorPast.setInitialState(actor);
-    // If the recording cannot be read, the history starts at the current time.
+    // Add the recorded history. If the recording cannot be read, the history starts at the current time.
     const earlierHistory = recorded
       ?.actorPast(path, from)
       .then((earlierHistory) => actorPast.addEarlier(earlierHistory));

@@ -22,7 +22,7 @@ const EVICTION_PATH = 'eviction';
  * Timeout for predicting evictions, in milliseconds. It is short, because the other details are sent together with the
  * prediction and must not wait for the runtime.
  */
-const OUTLOOK_TIMEOUT_MS = 1_000;
+const PREDICTION_TIMEOUT_MS = 1_000;
 
 interface LiveNodeOptions {
   readonly agent: InspectedAgent;
@@ -53,7 +53,7 @@ export function createLiveNode({
     const [logs, partExplanation, nextEvictions] = await Promise.all([
       uid === '' ? undefined : agent.logTails(uid),
       part && agent.explainPart(uid, part),
-      path === EVICTION_PATH ? evictionOutlook(agent, { timeoutMs: OUTLOOK_TIMEOUT_MS }) : undefined,
+      path === EVICTION_PATH ? evictionOutlook(agent, { timeoutMs: PREDICTION_TIMEOUT_MS }) : undefined,
     ]);
     const explanation = logs && explainPod(agent, uid, logs);
     if (uid !== '' && explanation === undefined) throw new NotInspected(`there is no pod of UID ${uid}`);
@@ -117,10 +117,10 @@ function explainPod(agent: InspectedAgent, uid: string, logs: LogTails): Explana
 function eventsAbout({ events, node, pods }: InspectedAgent, uid: string, container: string | undefined) {
   const involvedUid = uid === '' ? node().name : uid;
   const startTime = pods().find(({ metadata }) => metadata.uid === uid)?.status?.startTime;
-  const lifeStart = startTime === undefined ? Number.NEGATIVE_INFINITY : Date.parse(startTime);
+  const podStartedAt = startTime === undefined ? Number.NEGATIVE_INFINITY : Date.parse(startTime);
   return events()
     .filter(({ involvedObject }) => involvedObject.uid === involvedUid)
     .filter(({ involvedObject: { fieldPath } }) => container === undefined || fieldPath?.endsWith(`{${container}}`))
-    .filter(({ lastTimestamp }) => Date.parse(lastTimestamp) >= lifeStart)
-    .map((event) => toShownEvent(event, lifeStart));
+    .filter(({ lastTimestamp }) => Date.parse(lastTimestamp) >= podStartedAt)
+    .map((event) => toShownEvent(event, podStartedAt));
 }

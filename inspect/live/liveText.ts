@@ -2,11 +2,13 @@
 import type { Clock } from '../../base/time/clock.ts';
 import type { LiveUpdates } from '../inspected.ts';
 
-/** Lifetime of a cached snapshot without viewers. It equals the interval between frames. */
+/**
+ * Lifetime of the cached snapshot while there are no viewers, in milliseconds. It equals the interval between frames.
+ */
 const UNFOLLOWED_TTL_MS = 100;
 /**
- * Maximum lifetime of a cached snapshot with viewers. Each frame invalidates the snapshot, so this limit only applies
- * if frames cannot be created.
+ * Maximum lifetime of the cached snapshot while there are viewers, in milliseconds. Each frame invalidates the
+ * snapshot, so this limit only applies if frames cannot be created.
  */
 const FOLLOWED_TTL_MS = 1_000;
 

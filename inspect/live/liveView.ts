@@ -260,7 +260,10 @@ class ChangeCollector {
     return collectedLines;
   }
 
-  /** Increases the count of omitted lines by the number of lines that were collected but not sent. */
+  /**
+   * Counts lines that were collected but not sent as omitted. The next frame also reads the node's own state again,
+   * because that state may not have been sent either.
+   */
   addOmitted(lines: number): void {
     this.#omittedCount += lines;
     this.#hasNodeMoved = true;

@@ -20,7 +20,7 @@ export function startLoopMonitor(clock: Clock, onSample: () => void): LoopMonito
   const recentDelaysMs: number[] = [];
   let timer: unknown;
   const takeSample = () => {
-    recentDelaysMs.push(p99DelayMs(histogram.percentile(99)));
+    recentDelaysMs.push(toDelayMs(histogram.percentile(99)));
     if (recentDelaysMs.length > MAX_SAMPLES) recentDelaysMs.shift();
     histogram.reset();
     timer = clock.setTimeout(takeSample, SAMPLE_INTERVAL_MS);
@@ -40,5 +40,4 @@ export function startLoopMonitor(clock: Clock, onSample: () => void): LoopMonito
  * Converts a delay to milliseconds with one decimal. Subtracts the timer's interval, because the histogram measures the
  * time between two timer events.
  */
-const p99DelayMs = (nanoseconds: number): number =>
-  Math.round(Math.max(0, nanoseconds / 1e6 - RESOLUTION_MS) * 10) / 10;
+const toDelayMs = (nanoseconds: number): number => Math.round(Math.max(0, nanoseconds / 1e6 - RESOLUTION_MS) * 10) / 10;

@@ -61,8 +61,8 @@ export function createPast(history: History, mode: 'past' | 'file'): Past {
     rail: withRetry((now) => history.rail(now)),
     object: withRetry((uid, at) => history.replayTo(at, ({ agent }) => splitPod(agent.pods(), uid))),
     entry: withRetry((actor, source, at) => history.entry({ actor, source, at })),
-    detail: withRetry((path, at) => pastDetail(history, path, at)),
-    actorHistory: withRetry((path, at) => pastHistory(history, path, at)),
+    detail: withRetry((path, at) => readPastDetail(history, path, at)),
+    actorHistory: withRetry((path, at) => readPastHistory(history, path, at)),
     actorPast: withRetry(async (path, at) => (await collectHistory(history, path, at, () => undefined)).history),
   };
 }
@@ -84,7 +84,7 @@ const withRetry =
     });
   };
 
-function pastDetail(history: History, path: string, at: number): Promise<ActorDetail> {
+function readPastDetail(history: History, path: string, at: number): Promise<ActorDetail> {
   const [uid, part] = [podUidOrEmpty(path), partAtPath(path)];
   return history.replayTo(at, ({ agent }) =>
     createDetail({
@@ -98,7 +98,7 @@ function pastDetail(history: History, path: string, at: number): Promise<ActorDe
   );
 }
 
-async function pastHistory(history: History, path: string, at: number): Promise<ActorHistory> {
+async function readPastHistory(history: History, path: string, at: number): Promise<ActorHistory> {
   const [uid, container] = [podUidOrEmpty(path), containerNameOf(path)];
   const story = uid === '' ? undefined : await history.story(uid, at - MAX_EVENT_AGE_MS, at);
   const { history: actorHistory } = await collectHistory(history, path, at, () => undefined);

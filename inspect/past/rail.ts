@@ -20,14 +20,14 @@ export function createRail(members: readonly Member[], stretches: readonly Stret
   // Time of the earliest failure in each bar, by the bar's index.
   const earliestFailures = new Map<number, number>();
   for (const { at, entries, failures: failed } of members) {
-    // An entry at the very end of the range belongs to the last bar.
+    // Assign an entry at the very end of the range to the last bar.
     const bucketIndex = Math.min(Math.floor((at - from) / bucketMs), counts.length - 1);
     if (bucketIndex < 0) continue;
     counts[bucketIndex] = (counts[bucketIndex] ?? 0) + entries;
     if (failed > 0) earliestFailures.set(bucketIndex, Math.min(at, earliestFailures.get(bucketIndex) ?? at));
   }
   const failureMarks = [...earliestFailures.values()].sort((left, right) => left - right);
-  return { from, to, bucketMs, counts, failures: failureMarks, restarts: lifeStarts(stretches) };
+  return { from, to, bucketMs, counts, failures: failureMarks, restarts: agentStartTimes(stretches) };
 }
 
 /**
@@ -43,11 +43,11 @@ export function timeRange(members: readonly Member[], stretches: readonly Stretc
 }
 
 /** Returns the times at which agents were started. */
-function lifeStarts(stretches: readonly Stretch[]): number[] {
-  const seenLifeIds = new Set<string>();
+function agentStartTimes(stretches: readonly Stretch[]): number[] {
+  const seenAgentIds = new Set<string>();
   return stretches.flatMap(({ life, replayStarts: [first] }) => {
-    if (seenLifeIds.has(life) || first === undefined) return [];
-    seenLifeIds.add(life);
+    if (seenAgentIds.has(life) || first === undefined) return [];
+    seenAgentIds.add(life);
     return [first.at];
   });
 }

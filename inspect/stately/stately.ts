@@ -86,13 +86,13 @@ function describeNewActor(ref: AnyActorRef) {
     type: '@xstate.actor' as const,
     name: ref.id,
     ...(parent === undefined ? {} : { parentId: sessionIdOf(actorPath(parent).join('/')) }),
-    definition: machineDefinition(machineOf(ref)),
+    definition: machineDefinition(machineIdOf(ref)),
     snapshot: { status: 'active', context: {} },
   };
 }
 
 /** Returns the machine's id, or the actor's id if its logic is not a state machine. */
-const machineOf = (ref: AnyActorRef): string => {
+const machineIdOf = (ref: AnyActorRef): string => {
   const { logic }: { logic?: { id?: unknown } } = ref as { logic?: { id?: unknown } };
   return typeof logic?.id === 'string' ? logic.id : ref.id;
 };

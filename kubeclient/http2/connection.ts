@@ -182,7 +182,7 @@ export class Connection {
   }
 
   #checkSilence(): void {
-    // A destroyed session that only waits for its socket to close cannot send a ping.
+    // Return if the session is destroyed, because a session that only waits for its socket to close cannot send a ping.
     if (this.#session.destroyed) return;
     if (this.#clock.monotonic() - this.#lastReceivedAt < PING_AFTER_MS) this.#schedulePing();
     else this.#sendPing();

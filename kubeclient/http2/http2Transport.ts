@@ -92,7 +92,8 @@ export class Http2Transport implements KubeTransport {
     for (;;) {
       signal.throwIfAborted();
       const connections = [...this.#connections];
-      // Fall back to an idle connection, because a server that allows very few streams requires a connection per watch.
+      // Fall back to an idle connection. If the server allows very few streams, no connection ever has more free
+      // streams than are reserved, so each watch needs a connection of its own.
       const availableConnection =
         connections.find(({ freeStreams }) => freeStreams > reservedStreams) ??
         connections.find(({ isIdle, isOpen }) => isIdle && isOpen);

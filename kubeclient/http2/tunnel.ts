@@ -52,7 +52,8 @@ function connectToProxy(proxy: URL, signal: AbortSignal): Promise<Socket> {
       reject(signal.reason);
     };
     signal.addEventListener('abort', onAbort, { once: true });
-    // The caller handles the errors of the socket once it has been returned.
+    // Do not remove this listener once the socket is connected. Its rejection then has no effect, but an error event
+    // without a listener would crash the process.
     socket.on('error', (error) => reject(new Error(`the proxy ${proxy.host}: ${error.message}`, { cause: error })));
     socket.once(isTls ? 'secureConnect' : 'connect', () => {
       signal.removeEventListener('abort', onAbort);

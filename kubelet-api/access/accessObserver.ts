@@ -1,10 +1,18 @@
-/** Observes the cache of reviews. Each method returns a callback to call when the operation completes. */
+/** Observes the cache of reviews. Each method returns a function that must be called when the operation completes. */
 export interface ReviewCacheObserver {
-  /** Called when a review is looked up in the cache. */
+  /**
+   * Called when a review is looked up in the cache. The returned function must be called with the result of the lookup.
+   */
   startLookup(): (isHit: boolean) => void;
-  /** Called when a request has to wait for a review that is not cached. */
+  /**
+   * Called when a request has to wait for a review that is not cached. The returned function must be called when the
+   * wait ends.
+   */
   startWaiting(): () => void;
-  /** Called when a review is requested from the API server. */
+  /**
+   * Called when a review is requested from the API server. The returned function must be called when the request
+   * completes.
+   */
   startFetch(): (hasResponse: boolean) => void;
 }
 

@@ -10,7 +10,7 @@ const ORGANIZATION_OID = '2.5.4.10';
  * OID of the subject attribute that contains the user's UID, as assigned by Kubernetes (`X509UID` in
  * `pkg/apis/asn1/oid.go` of apimachinery).
  */
-const UID = '1.3.6.1.4.1.57683.2';
+const UID_OID = '1.3.6.1.4.1.57683.2';
 
 /**
  * Returns the user that the certificate `der` identifies, or undefined if the certificate has no common name. Throws if
@@ -31,7 +31,7 @@ export function parseCertificateUser(der: Buffer): Caller | undefined {
     groups: getAttributeValues(ORGANIZATION_OID),
     extra: new Map([['authentication.kubernetes.io/credential-id', [credentialId]]]),
   };
-  const [uid, ...more] = getAttributeValues(UID);
+  const [uid, ...more] = getAttributeValues(UID_OID);
   if (uid === undefined) return user;
   if (uid === '' || more.length > 0) throw new Error('the certificate has an empty UID, or more than one');
   return { ...user, uid };

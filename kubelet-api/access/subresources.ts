@@ -27,8 +27,8 @@ const SUBRESOURCES_BY_PATH: readonly (readonly [tree: string, subresources: read
   ['/checkpoint', ['checkpoint']],
 ];
 /**
- * The subresource for paths without a specific subresource. A user with access to `nodes/proxy` can run commands in any
- * container.
+ * The subresource for paths without a specific one. It is the most powerful subresource, because a user with access to
+ * `nodes/proxy` can run commands in any container.
  */
 const DEFAULT_SUBRESOURCES: readonly string[] = ['proxy'];
 

@@ -35,7 +35,10 @@ export interface ReviewOptions {
 
 const CREATED_CODE = 201;
 
-/** Creates a review without retries. As in the kubelet, a response that cannot be parsed is treated as a success. */
+/**
+ * Creates a review without retries. As in the kubelet, a response that cannot be parsed is reported to `onReviewed` as
+ * a success, although the call rejects.
+ */
 export async function createReview<Review extends ObjectType>(
   kind: Parameters<AccessObserver['reviewCompleted']>[0],
   path: string,

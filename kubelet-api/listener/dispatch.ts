@@ -50,7 +50,7 @@ async function respond({ paths, access }: DispatchOptions, incomingExchange: Inc
   const { url: target = '/', method = 'GET', headers } = request;
   const url = parseTarget(target);
   if (url === null || isAmbiguous(request)) {
-    // HTTP/2 has no Connection header.
+    // Omit the Connection header for HTTP/2, which does not allow it.
     const headers = request.httpVersionMajor < 2 ? { connection: 'close' } : {};
     sendText(response, { code: 400, text: '400 Bad Request', headers });
     return;
@@ -98,7 +98,11 @@ function redirect({ request, response }: IncomingExchange, path: string, { searc
   response.end(redirectBody);
 }
 
-/** Authorizes the request for the path that is used for routing. */
+/**
+ * Authenticates and authorizes the request. `path` must be the path that is also used for routing, because a client
+ * could otherwise be authorized for one path and served another. Without access control, admits every request as
+ * anonymous.
+ */
 async function checkAccess(
   access: DispatchOptions['access'],
   { request, connection, signal }: IncomingExchange,

@@ -78,10 +78,10 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   });
   const { server } = boundServer;
   server.on('secureConnection', (socket: TLSSocket) => accessControl.greet?.(socket));
-  files.follow((nextMaterial, isOfClients) => {
+  files.follow((nextMaterial, haveAuthoritiesChanged) => {
     if (server instanceof TlsServer) server.setSecureContext({ ...tlsOptions, ...toSecureContext(nextMaterial) });
     // Force clients to reconnect, because their certificates may have been issued by a CA that is no longer trusted.
-    if (isOfClients) boundServer.renew();
+    if (haveAuthoritiesChanged) boundServer.renew();
   });
   const close = async () => {
     files.end();

@@ -35,7 +35,7 @@ export const statuszRoute = (status: Status): Route => ({
       paths: status.paths(),
     };
     const statusLines = [
-      `Started: ${unixDate(status.startedAt)}`,
+      `Started: ${formatUnixDate(status.startedAt)}`,
       `Up: ${formatUptime(uptimeSeconds)}`,
       `Go version: ${statusFields.goVersion}`,
       `Binary version: ${statusFields.binaryVersion}`,
@@ -106,7 +106,7 @@ function formatUptime(seconds: number): string {
 }
 
 /** Formats a time in the layout of Go's `time.UnixDate`, e.g. `Fri Jan  2 03:04:05 UTC 2026`. */
-function unixDate(ms: number): string {
+function formatUnixDate(ms: number): string {
   const [weekday = '', day = '', month = '', year = '', time = ''] = new Date(ms).toUTCString().split(/,? /);
   return `${weekday} ${month} ${String(Number(day)).padStart(2)} ${time} UTC ${year}`;
 }

@@ -93,7 +93,7 @@ function createCertificate({
   const spki = createPublicKey(key).export({ type: 'spki', format: 'der' });
   const tbsCertificate = new TBSCertificate({
     version: Version.v3,
-    serialNumber: serialNumber(),
+    serialNumber: createSerialNumber(),
     signature: algorithm,
     issuer,
     subject,
@@ -111,7 +111,7 @@ function createCertificate({
 }
 
 /** Returns a random positive number. */
-function serialNumber(): ArrayBuffer {
+function createSerialNumber(): ArrayBuffer {
   const bytes = Uint8Array.from(randomBytes(16));
   bytes[0] = ((bytes[0] ?? 0) & 0x3f) | 0x40;
   return bytes.buffer;

@@ -32,7 +32,7 @@ export type RequestListener = (request: {
   readonly isWebSocket?: boolean;
 }) => (ms: number) => void;
 
-interface Options extends DispatchOptions {
+interface ServeOptions extends DispatchOptions {
   readonly clock: Clock;
   readonly onRequest?: RequestListener | undefined;
   /** Undefined for a server without TLS, which has no HTTP/2, as in Go. */
@@ -58,8 +58,8 @@ export interface BoundServer {
 }
 
 /**
- * Limits of the kubelet (`ListenAndServeKubeletServer` in `pkg/kubelet/server/server.go`), except for `headersMs`,
- * which is shorter here.
+ * The next four limits are those of the kubelet (`ListenAndServeKubeletServer` in `pkg/kubelet/server/server.go`),
+ * except for `headersMs`, which is shorter here.
  */
 const MAX_HEADER_BYTES = 1 << 20;
 const IDLE_TIMEOUT_MS = 90_000;
@@ -115,7 +115,7 @@ const toServerOptions = ({ headersMs, requestMs, handshakeMs }: ServerTimeouts) 
 /** Listens on an address. Rejects if the address is not available. `0.0.0.0` also includes all IPv6 addresses. */
 export async function serve(
   address: { readonly host: string; readonly port: number },
-  options: Options,
+  options: ServeOptions,
 ): Promise<BoundServer> {
   const serverOptions = toServerOptions(options.timeouts ?? DEFAULT_TIMEOUTS);
   const server = options.tls
@@ -162,12 +162,12 @@ type IncomingRequest = IncomingMessage | Http2ServerRequest;
 
 class ServedConnections {
   readonly #server: Server;
-  readonly #options: Options;
+  readonly #options: ServeOptions;
   readonly #connections = new Map<Duplex, Connection>();
   readonly #sessions = new Map<object, Connection>();
   readonly #requestControllers = new Set<AbortController>();
 
-  constructor(server: Server, options: Options) {
+  constructor(server: Server, options: ServeOptions) {
     this.#server = server;
     this.#options = options;
     server.on('tlsClientError', () => {});
@@ -320,9 +320,10 @@ function closeUnreadConnection({ complete, socket }: IncomingMessage): void {
 }
 
 /**
- * Closes a stream whose response is complete but whose request is not, because the client may never send the rest of a
- * body that the response did not need. Go does the same. The reset waits for a turn of the event loop, because nghttp2
- * would otherwise send it before the end of the response, and Go's client would treat the response as broken.
+ * Closes a stream whose response is complete but whose request is not, as Go does. Otherwise the stream would stay open
+ * if the client never sent the rest of a body that the response did not need. The reset waits for a turn of the event
+ * loop, because nghttp2 would otherwise send it before the end of the response, and Go's client would treat the
+ * response as broken.
  */
 async function closeUnreadStream(stream: ServerHttp2Stream): Promise<void> {
   if (hasRequestEnded(stream)) return;

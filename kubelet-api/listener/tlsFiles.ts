@@ -35,7 +35,7 @@ export class TlsFiles {
   #authorities: readonly X509Certificate[] = [];
   #lastProblem = '';
   #timer: unknown;
-  #onChange: (material: TlsMaterial, isOfClients: boolean) => void = () => {};
+  #onChange: (material: TlsMaterial, haveAuthoritiesChanged: boolean) => void = () => {};
   #currentCheck: Promise<void> | undefined;
 
   constructor(options: TlsFilesOptions) {
@@ -56,8 +56,8 @@ export class TlsFiles {
     return this.#material;
   }
 
-  /** Starts checking for changes. `isOfClients` is true if the client CAs have changed. */
-  follow(onChange: (material: TlsMaterial, isOfClients: boolean) => void): void {
+  /** Starts checking for changes. `haveAuthoritiesChanged` is true if the client CAs have changed. */
+  follow(onChange: (material: TlsMaterial, haveAuthoritiesChanged: boolean) => void): void {
     this.#onChange = onChange;
     this.#scheduleCheck();
   }

@@ -22,7 +22,7 @@ export const resourceMetricsRoute = ({ stats, startedAt }: ResourceParts): Route
   },
 });
 
-/** The value of one metric family for the node, a pod or a container. Undefined if it is unknown. */
+/** A measurement of the node, a pod or a container for one metric family. `value` is undefined if it is unknown. */
 interface MetricReading {
   readonly value: number | undefined;
   /** If undefined, the sample has no timestamp. */
@@ -38,35 +38,38 @@ interface FamilyDescription<T> {
   readonly readMetric: (subject: T) => MetricReading;
 }
 
-const NS = 1e9;
+const NS_PER_SECOND = 1e9;
 
-const cpu = ({ cpu: used }: ResourceUsage): MetricReading => ({
-  value: used?.usageCoreNanoSeconds === undefined ? undefined : used.usageCoreNanoSeconds / NS,
+const readCpu = ({ cpu: used }: ResourceUsage): MetricReading => ({
+  value: used?.usageCoreNanoSeconds === undefined ? undefined : used.usageCoreNanoSeconds / NS_PER_SECOND,
   time: used?.time,
 });
-const memory = ({ memory: used }: ResourceUsage): MetricReading => ({ value: used?.workingSetBytes, time: used?.time });
+const readMemory = ({ memory: used }: ResourceUsage): MetricReading => ({
+  value: used?.workingSetBytes,
+  time: used?.time,
+});
 const readSwap = ({ swap: used }: ResourceUsage): MetricReading => ({ value: used?.swapUsageBytes, time: used?.time });
 const readSwapLimit = ({ swap: used }: ResourceUsage): MetricReading => ({
   value: used?.swapAvailableBytes === undefined ? undefined : used.swapAvailableBytes + (used.swapUsageBytes ?? 0),
   time: used?.time,
 });
 
-const CPU = '[STABLE] Cumulative cpu time consumed by the';
+const CPU_HELP = '[STABLE] Cumulative cpu time consumed by the';
 const WORKING_SET_HELP = '[STABLE] Current working set of the';
 const NOT_ON_WINDOWS_HELP = 'Reported only on non-windows systems';
 
 const CONTAINER_FAMILIES: readonly FamilyDescription<ContainerStats>[] = [
   {
     name: 'container_cpu_usage_seconds_total',
-    help: `${CPU} container in core-seconds`,
+    help: `${CPU_HELP} container in core-seconds`,
     type: 'counter',
-    readMetric: cpu,
+    readMetric: readCpu,
   },
   {
     name: 'container_memory_working_set_bytes',
     help: `${WORKING_SET_HELP} container in bytes`,
     type: 'gauge',
-    readMetric: memory,
+    readMetric: readMemory,
   },
   {
     name: 'container_start_time_seconds',
@@ -89,12 +92,17 @@ const CONTAINER_FAMILIES: readonly FamilyDescription<ContainerStats>[] = [
 ];
 
 const NODE_FAMILIES: readonly FamilyDescription<NodeStats>[] = [
-  { name: 'node_cpu_usage_seconds_total', help: `${CPU} node in core-seconds`, type: 'counter', readMetric: cpu },
+  {
+    name: 'node_cpu_usage_seconds_total',
+    help: `${CPU_HELP} node in core-seconds`,
+    type: 'counter',
+    readMetric: readCpu,
+  },
   {
     name: 'node_memory_working_set_bytes',
     help: `${WORKING_SET_HELP} node in bytes`,
     type: 'gauge',
-    readMetric: memory,
+    readMetric: readMemory,
   },
   {
     name: 'node_swap_usage_bytes',
@@ -105,8 +113,18 @@ const NODE_FAMILIES: readonly FamilyDescription<NodeStats>[] = [
 ];
 
 const POD_FAMILIES: readonly FamilyDescription<PodStats>[] = [
-  { name: 'pod_cpu_usage_seconds_total', help: `${CPU} pod in core-seconds`, type: 'counter', readMetric: cpu },
-  { name: 'pod_memory_working_set_bytes', help: `${WORKING_SET_HELP} pod in bytes`, type: 'gauge', readMetric: memory },
+  {
+    name: 'pod_cpu_usage_seconds_total',
+    help: `${CPU_HELP} pod in core-seconds`,
+    type: 'counter',
+    readMetric: readCpu,
+  },
+  {
+    name: 'pod_memory_working_set_bytes',
+    help: `${WORKING_SET_HELP} pod in bytes`,
+    type: 'gauge',
+    readMetric: readMemory,
+  },
   {
     name: 'pod_swap_usage_bytes',
     help: `[ALPHA] Current amount of the pod swap usage in bytes. ${NOT_ON_WINDOWS_HELP}`,

@@ -83,7 +83,7 @@ function writeDevices(writer: BinaryWriter, field: number, devices: readonly Lis
     writer.uint32(fieldTag(1)).string(resource).uint32(fieldTag(2)).string(id);
     if (numaNode !== undefined) {
       writer.uint32(fieldTag(3)).fork().uint32(fieldTag(1)).fork();
-      // Protobuf omits a zero, which is the default.
+      // Omit node 0, because protobuf does not encode default values.
       if (numaNode > 0) writer.uint32(NODE_ID_TAG).int64(numaNode);
       writer.join().join();
     }

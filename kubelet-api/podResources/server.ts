@@ -205,7 +205,7 @@ const allocatableDevices = ({ resources }: Pick<DevicePool, 'resources'> = { res
       );
   });
 
-const method = <Request>(path: string, requestDeserialize: (bytes: Buffer) => Request) => ({
+const createMethod = <Request>(path: string, requestDeserialize: (bytes: Buffer) => Request) => ({
   path,
   requestStream: false,
   responseStream: false,
@@ -220,11 +220,11 @@ const method = <Request>(path: string, requestDeserialize: (bytes: Buffer) => Re
 const decodeEmptyRequest = () => ({});
 
 const V1 = {
-  list: method('/v1.PodResourcesLister/List', decodeEmptyRequest),
-  get: method('/v1.PodResourcesLister/Get', decodeRequestedPod),
-  getAllocatableResources: method('/v1.PodResourcesLister/GetAllocatableResources', decodeEmptyRequest),
+  list: createMethod('/v1.PodResourcesLister/List', decodeEmptyRequest),
+  get: createMethod('/v1.PodResourcesLister/Get', decodeRequestedPod),
+  getAllocatableResources: createMethod('/v1.PodResourcesLister/GetAllocatableResources', decodeEmptyRequest),
 } satisfies ServiceDefinition;
 
 const V1_ALPHA1_SERVICE = {
-  list: method('/v1alpha1.PodResourcesLister/List', decodeEmptyRequest),
+  list: createMethod('/v1alpha1.PodResourcesLister/List', decodeEmptyRequest),
 } satisfies ServiceDefinition;

@@ -36,8 +36,8 @@ export async function joinStreams(client: Duplex, runtime: Duplex, { clock, sign
   });
   runtime.once('end', () => client.once('finish', () => runtime.destroy()));
   client.once('close', () => {
-    // Before closing the runtime's connection, deliver the data that the client has sent. The connection must be
-    // closed, because containerd would otherwise keep it open for a minute.
+    // Close the runtime's connection, because containerd would otherwise keep it open for a minute, but first deliver
+    // the data that the client has sent.
     if (runtime.writableFinished) runtime.destroy();
     else runtime.end(() => runtime.destroy());
     closeTimeout.start();

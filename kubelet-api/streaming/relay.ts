@@ -81,7 +81,7 @@ function createRequest({ request, response: { socket } }: Upgrade, url: URL): Cl
   const runtimeRequest = sendHttpRequest(url, {
     method: request.method,
     setHost: false,
-    // Node.js ignores this function if the request also has an `agent` option.
+    // Do not set the option `agent` as well, because Node.js would then ignore this function.
     createConnection: () => {
       const connection = connect({ host, port: Number(url.port || 80), allowHalfOpen: true, noDelay: true });
       connection.once('connect', () => streamingConnections.add(connection));

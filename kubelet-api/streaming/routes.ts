@@ -126,7 +126,7 @@ const throwRefusal = (error: unknown): never => {
 
 /**
  * Requests the streaming URL for attaching to a container. The container's spec determines whether a terminal is used.
- * The runtime refuses a request for stderr of a container with a terminal.
+ * `stderr` is passed on unchanged, so the runtime refuses a request for the stderr of a container with a terminal.
  */
 const requestAttachUrl: RequestStreamUrl = async ({ pods, cri }, { url, signal }) => {
   const target = parseContainerTarget(url);

@@ -32,7 +32,7 @@ const MAX_PORT = 65_535;
  */
 export function requestedPorts(request: HttpRequest, { searchParams }: URL): number[] {
   if (request.headers.upgrade?.toLowerCase() !== 'websocket') return [];
-  // The ports of a tunnel are named by the SPDY connection within the tunnel.
+  // Return no ports for a tunnel, because the SPDY connection within the tunnel names them.
   if (offersSubprotocol(request, TUNNEL_SUBPROTOCOL)) return [];
   const portTexts = searchParams.getAll(PORT_PARAMETER);
   if (portTexts.length === 0) throw new Refusal(400, `query parameter "${PORT_PARAMETER}" is required`);

@@ -63,12 +63,13 @@ export function decideAdmission(candidate: Candidate, { node, capacity, occupant
   const [firstRefusal, ...otherRefusals] = nonResourceRefusals(candidate, node, otherRequests);
   const [firstShortage] = missingResources;
   if (firstShortage && !requests.critical) return { kind: 'refused', ...refusalFor(firstShortage) };
-  // Like the kubelet, report missing AppArmor support and missing features only if nothing else prevents admission.
+  // Disregard missing AppArmor support and missing features, because the kubelet checks these only if nothing else
+  // prevents admission.
   const isByLabels =
     firstShortage === undefined && firstRefusal?.reason === 'NodeAffinity' && otherRefusals.every(isCheckedLast);
   if (firstRefusal) return { kind: 'refused', ...(isByLabels ? { isByLabels } : {}), ...firstRefusal };
-  // The kubelet checks for a shutdown last, after it has preempted pods. Here no pod is preempted for a pod that is
-  // refused anyway.
+  // Check for a shutdown before preemption, so that no pod is preempted for a pod that is refused anyway. The kubelet
+  // checks for a shutdown only after it has preempted pods.
   if (node.isShuttingDown) return { kind: 'refused', ...SHUTDOWN_REFUSAL };
   return firstShortage === undefined ? { kind: 'admitted' } : decidePreemption(requests, missingResources, occupants);
 }
@@ -116,7 +117,10 @@ function decidePreemption(
   return { kind: 'refused', ...preemptionRefusal(preemption.unmet), cause: causes.join() };
 }
 
-/** Returns a refusal that cannot be lifted by terminating other pods or by changing the labels of the node. */
+/**
+ * Returns the refusal if there is a reason for it that neither the termination of other pods nor a change of the node's
+ * labels can remove.
+ */
 function permanentRefusalOf({ metadata, spec }: Pod, { sysctls, strictGroups }: AdmissionNode): Refusal | undefined {
   const forbiddenSysctl = sysctlRefusal(spec, sysctls);
   if (forbiddenSysctl) return forbiddenSysctl;

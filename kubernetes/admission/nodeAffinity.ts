@@ -79,9 +79,9 @@ function isSatisfied({ operator, values = [] }: Requirement, value: string | und
 
 /** Whether `value` is greater (`Gt`) or less (`Lt`) than `bound`. Always false if either is not an integer. */
 export function isBeyondBound(operator: 'Gt' | 'Lt', value: string | undefined, bound: string | undefined): boolean {
-  const [valueNumber, boundNumber] = [wholeNumber(value), wholeNumber(bound)];
+  const [valueNumber, boundNumber] = [parseInteger(value), parseInteger(bound)];
   if (valueNumber === undefined || boundNumber === undefined) return false;
   return operator === 'Gt' ? valueNumber > boundNumber : valueNumber < boundNumber;
 }
 
-const wholeNumber = (text = ''): bigint | undefined => (/^[+-]?\d+$/.test(text) ? BigInt(text) : undefined);
+const parseInteger = (text = ''): bigint | undefined => (/^[+-]?\d+$/.test(text) ? BigInt(text) : undefined);

@@ -29,8 +29,8 @@ export function formatValue(value: unknown): string {
 }
 
 /**
- * Formats a value as JSON. Returns undefined if that is impossible, e.g. because the value contains a reference to
- * itself. Only a value created by code can contain such a reference. A value read from a file cannot.
+ * Formats a value as JSON. Returns undefined if that is impossible, e.g. because a value that was created by code
+ * contains a reference to itself.
  */
 function toJson(value: unknown): string | undefined {
   try {
@@ -51,8 +51,8 @@ export function fieldPath(keys: readonly PropertyKey[]): string {
 }
 
 /**
- * Describes a schema issue in the wording of Kubernetes, without revealing a secret value. The source text of a value is
- * known only if `input` is a value from the YAML reader.
+ * Describes a schema issue in the wording of Kubernetes, without revealing a secret value. If `input` comes from the
+ * YAML reader, which records source texts, the message can also suggest putting a value in quotes.
  */
 export function problemOf(issue: z.core.$ZodIssue, input: unknown, isSecret = false): Problem {
   if (issue.code === 'unrecognized_keys')
@@ -134,7 +134,8 @@ function typeName(expected: string): string {
 function describeType(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
-  // The YAML reader returns an integer as a bigint if a number cannot represent it exactly.
+  // Describe a huge bigint as a number, because the YAML reader returns an integer as a bigint if a number cannot
+  // represent it exactly.
   if (typeof value === 'bigint' && isHuge(value)) return 'number';
   if (typeof value !== 'number' || Number.isInteger(value)) return typeof value;
   return Number.isFinite(value) ? 'a fraction' : String(value);

@@ -32,11 +32,14 @@ export interface ClaimState {
   /** The pods on the node that use the claim. */
   readonly podUids: readonly string[];
   readonly drivers: readonly ClaimDriver[];
-  /** Whether this agent has prepared the claim. An agent forgets this when it stops, like the kubelet. */
+  /**
+   * Whether this agent has prepared the claim. As in the kubelet, this is not persisted, so it is false after a restart
+   * of the agent.
+   */
   readonly isPrepared: boolean;
 }
 
-/** Returns the key of a claim. Neither part can contain a slash. */
+/** Returns the key of a claim. It is unique, because neither part can contain a slash. */
 export const claimKey = ({ namespace, name }: Pick<ClaimState, 'namespace' | 'name'>): string => `${namespace}/${name}`;
 
 /** A DRA driver whose plugin has registered. */

@@ -49,7 +49,7 @@ export function containerCdiIds(
       );
     }
     const devices = claim.drivers.flatMap((driver) => driver.devices);
-    return devices.filter((device) => isOfRequest(device, request)).flatMap(({ cdiIds }) => cdiIds);
+    return devices.filter((device) => fulfilsRequest(device, request)).flatMap(({ cdiIds }) => cdiIds);
   });
   // Remove duplicates, because two requests may be fulfilled by the same device, which the runtime must add only once.
   return [...new Set(ids)];
@@ -75,7 +75,7 @@ export function containerClaimStates(
   }
 }
 
-const isOfRequest = ({ requestNames }: ClaimDevice, request: string): boolean =>
+const fulfilsRequest = ({ requestNames }: ClaimDevice, request: string): boolean =>
   request === '' || requestNames.length === 0 || requestNames.includes(request);
 
 type ResourceStatus = NonNullable<ContainerStatus['allocatedResourcesStatus']>[number];
@@ -90,14 +90,14 @@ export function claimResourceStatuses(
   claims: readonly ClaimState[],
 ): ResourceStatus[] {
   return (resources?.claims ?? []).flatMap(({ name, request = '' }) => {
-    const claimName = resolvedName(pod, name);
+    const claimName = resourceClaimName(pod, name);
     const claim = claims.find((each) => each.name === claimName);
     if (claim === undefined) return [];
     // A device refers to a request of the claim, not to a subrequest, so compare only the part before the slash.
     const [baseRequest = ''] = request.split('/');
     const healths = claim.drivers.flatMap((driver) =>
       driver.devices
-        .filter((device) => isOfRequest(device, baseRequest))
+        .filter((device) => fulfilsRequest(device, baseRequest))
         .map((device) => deviceHealth(driver.name, device)),
     );
     const distinctHealths = healths.filter(
@@ -108,7 +108,7 @@ export function claimResourceStatuses(
   });
 }
 
-function resolvedName(pod: Pod, podClaimName: string): string | undefined {
+function resourceClaimName(pod: Pod, podClaimName: string): string | undefined {
   try {
     return podClaims(pod).find((claim) => claim.podClaimName === podClaimName)?.claimName;
   } catch {

@@ -45,7 +45,7 @@ export function parseHealthCheckpoint(text: string): DeviceHealthRecord[] {
         status: device.Health === 'Healthy' || device.Health === 'Unhealthy' ? device.Health : 'Unknown',
         message: device.Message,
         updatedAt,
-        // The timeout is 0 in files written by versions that supported only the default timeout.
+        // Replace 0 by the default. Versions that supported only the default timeout wrote 0.
         timeoutMs: device.HealthCheckTimeout / NANOSECONDS_PER_MS || DEFAULT_HEALTH_TIMEOUT_MS,
       };
     }),

@@ -92,7 +92,7 @@ const TOPOLOGY_REFUSAL: Refusal = {
   message: 'Resources cannot be allocated with Topology locality',
 };
 
-/** A container, with the assignments so far and the resources of earlier containers that it can reuse. */
+/** The assignments so far, and the resources of earlier containers that the next container can reuse. */
 interface Allocation {
   readonly assignments: ResourceAssignments;
   readonly reusableCpus: CpuSet;
@@ -101,8 +101,8 @@ interface Allocation {
 
 /**
  * Allocates CPUs and memory to all containers of a pod, or to none. Containers that already have resources retain them.
- * Also reserves the devices of the containers on the same NUMA nodes. The caller reads these reservations from
- * `devices`.
+ * Also reserves, on the same NUMA nodes, the devices that the containers request. The caller reads these reservations
+ * from `devices`.
  */
 export function allocatePod(
   managers: ResourceManagers,
@@ -278,8 +278,8 @@ function withCounts(counts: AllocationCounts, changes: CountChanges): Allocation
 }
 
 /**
- * Whether the memory of an init container has been released because it has completed, which is the case if later
- * containers of its pod have memory but it has none.
+ * Whether an init container has completed and its memory has been released. That is the case if later containers of the
+ * pod have memory but this container has none.
  */
 function hasReleasedMemory(memory: MemoryAssignments, { metadata: { uid }, spec }: Pod, container: Container): boolean {
   const { initContainers = [], containers } = spec;

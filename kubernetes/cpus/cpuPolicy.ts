@@ -169,8 +169,8 @@ export type CpuResult =
 
 /**
  * Assigns CPUs to a container. A container that already has CPUs retains them. `reusable` contains the CPUs of earlier
- * containers of the pod that do not run at the same time. `numaNodes` are the NUMA nodes that the topology manager has
- * chosen.
+ * containers of the pod, which will have completed before this container starts. `numaNodes` are the NUMA nodes that
+ * the topology manager has chosen.
  */
 export function assignCpus(
   policy: CpuPolicy,
@@ -285,7 +285,8 @@ export function releaseCpus(
   const releasedAssignments = assignments.exclusive.filter(isReleased);
   if (releasedAssignments.length === 0) return assignments;
   const exclusive = assignments.exclusive.filter((each) => !isReleased(each));
-  // Containers of a pod may have the same CPUs, because init containers have completed when the others start.
+  // Do not free CPUs that a remaining assignment contains. Containers of a pod can have the same CPUs, because init
+  // containers have completed when the others start.
   const freeCpus = without(
     unionOf(...releasedAssignments.map(({ cpus }) => cpus)),
     cpuSetOf(exclusive.flatMap(({ cpus }) => cpus)),
@@ -327,8 +328,9 @@ export function podCpuHints(policy: CpuPolicy, assignments: CpuAssignments, pod:
 }
 
 /**
- * Returns the sets of NUMA nodes that contain all reusable CPUs and enough available ones. The smallest sets with at
- * least the requested number of CPUs are preferred, even if none of them currently has enough free CPUs.
+ * Returns the sets of NUMA nodes that contain all reusable CPUs and enough available ones. The preferred sets are those
+ * of the smallest size that could provide the CPUs on an idle host, even if no set of that size currently has enough
+ * free CPUs.
  */
 function cpuHints(
   policy: CpuPolicy,

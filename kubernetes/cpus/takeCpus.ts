@@ -269,7 +269,10 @@ interface DistributionRequest {
 
 interface Distribution {
   readonly nodes: readonly number[];
-  /** The nodes from which the CPUs that cannot be divided evenly are taken, one group after the other. */
+  /**
+   * The nodes that provide the CPUs that cannot be divided evenly. One group is taken from each node, repeatedly if
+   * necessary.
+   */
   readonly restNodes: readonly number[];
 }
 

@@ -77,7 +77,7 @@ function bestHint(
   numa: NumaNodes,
   policy: TopologyPolicy,
 ): TopologyHint {
-  const ranking = { numa, policy, minNodeCount: narrowestNodeCount(alternatives) };
+  const ranking = { numa, policy, minNodeCount: requiredNodeCount(alternatives) };
   let best: NodesHint | undefined;
   for (const { nodes, isPreferred } of combinationsOf(alternatives, numa.ids)) {
     const mergedHint = { nodes, isPreferred };
@@ -87,14 +87,17 @@ function bestHint(
 }
 
 interface Combination extends NodesHint {
-  /** The NUMA nodes that all hints so far name, provided that they agree. Undefined if no hint names any. */
+  /**
+   * The NUMA nodes of the first hint that names any. The combination is preferred only if all later hints name the same
+   * nodes. Undefined if no hint so far names any.
+   */
   readonly commonNodes: CpuSet | undefined;
 }
 
 /**
- * Returns the different results of combining one hint per resource, in the order in which they first appear. Only the
- * results are combined with the hints of the next resource, because the number of combinations grows exponentially
- * with the number of resources.
+ * Returns the different results of combining one hint per resource, in the order in which they first appear. Duplicates
+ * are dropped after each resource, because the number of combinations would otherwise grow exponentially with the
+ * number of resources.
  */
 function combinationsOf(alternatives: readonly (readonly TopologyHint[])[], allNodes: CpuSet): Iterable<Combination> {
   let combinations = new Map<string, Combination>();
@@ -104,8 +107,8 @@ function combinationsOf(alternatives: readonly (readonly TopologyHint[])[], allN
     for (const combination of combinations.values()) {
       for (const hint of hints) {
         const next = withHint(combination, hint);
-        // `commonNodes` matters only while the combination is preferred, because a hint for different nodes makes it
-        // unpreferred.
+        // Ignore `commonNodes` in the key of an unpreferred combination, because further hints cannot make it
+        // preferred.
         const key = `${next.nodes.join()} ${next.isPreferred ? (next.commonNodes?.join() ?? 'any') : 'unpreferred'}`;
         if (!nextCombinations.has(key)) nextCombinations.set(key, next);
       }
@@ -134,7 +137,7 @@ interface NodesHint extends TopologyHint {
 }
 
 /** Returns the number of nodes that the most demanding resource needs. */
-function narrowestNodeCount(alternatives: readonly (readonly TopologyHint[])[]): number {
+function requiredNodeCount(alternatives: readonly (readonly TopologyHint[])[]): number {
   const minCounts = alternatives.map((hints) => {
     const counts = hints.flatMap(({ nodes }) => (nodes === undefined ? [] : [nodes.length]));
     return counts.length === 0 ? 0 : Math.min(...counts);
@@ -174,7 +177,10 @@ function hasBetterNodes({ nodes }: NodesHint, { nodes: best }: NodesHint, { numa
 export const isNarrower = (first: CpuSet, second: CpuSet): boolean =>
   first.length === second.length ? isLower(first, second) : first.length < second.length;
 
-/** Whether the second set contains the highest number that is in only one of the two sets. */
+/**
+ * Whether the first of two sets of the same size is lower, i.e. the highest number that is in only one of them is in
+ * the second.
+ */
 function isLower(first: CpuSet, second: CpuSet): boolean {
   for (let index = first.length - 1; index >= 0; index -= 1) {
     const difference = (first[index] ?? 0) - (second[index] ?? 0);

@@ -57,7 +57,7 @@ export function parseDeviceCheckpoint(text: string): DeviceCheckpoint {
 
 export function formatDeviceCheckpoint({ entries, registered }: DeviceCheckpoint): string {
   const data: CheckpointData = {
-    // The kubelet writes null instead of an empty list, and this affects the checksum.
+    // Write null instead of an empty list, as the kubelet does, because this affects the checksum.
     PodDeviceEntries:
       entries.length === 0
         ? null
@@ -81,7 +81,7 @@ export function formatDeviceCheckpoint({ entries, registered }: DeviceCheckpoint
 function checksumOf({ PodDeviceEntries: entries, RegisteredDevices: registered }: CheckpointData): number {
   const registeredText = mapText(sortedEntries(registered ?? {}), registered);
   const text = `(checkpoint.checkpointData){PodDeviceEntries:([]checkpoint.PodDevicesEntry)${listText(entries?.map(entryText))} RegisteredDevices:(map[string][]string)${registeredText}}`;
-  // The hash covers the UTF-8 bytes.
+  // Convert each UTF-8 byte to one character, because `fnv1a` hashes one byte per character.
   return fnv1a(Buffer.from(text).toString('latin1'));
 }
 

@@ -45,17 +45,17 @@ function hintsFor(
   const nodesOf = (id: string): CpuSet => deviceById.get(id)?.numaNodes ?? [];
   const nodeSets = nodeSetsOf(candidateNodes);
   const sufficientSizes = nodeSets
-    .filter((nodes) => devices.filter((device) => isOn(device.numaNodes, nodes)).length >= count)
+    .filter((nodes) => devices.filter((device) => isAttachedTo(device.numaNodes, nodes)).length >= count)
     .map((nodes) => nodes.length);
   const minSize = Math.min(candidateNodes.length, ...sufficientSizes);
   return nodeSets.flatMap((nodes) => {
     const reusableWithNodes = reusable.filter((id) => nodesOf(id).length > 0);
-    if (reusableWithNodes.some((id) => !isOn(nodesOf(id), nodes))) return [];
-    const availableCount = available.filter((id) => isOn(nodesOf(id), nodes)).length;
+    if (reusableWithNodes.some((id) => !isAttachedTo(nodesOf(id), nodes))) return [];
+    const availableCount = available.filter((id) => isAttachedTo(nodesOf(id), nodes)).length;
     if (reusableWithNodes.length + availableCount < count) return [];
     return [{ nodes, isPreferred: nodes.length === minSize }];
   });
 }
 
-const isOn = (deviceNodes: PluginDevice['numaNodes'], nodes: CpuSet): boolean =>
+const isAttachedTo = (deviceNodes: PluginDevice['numaNodes'], nodes: CpuSet): boolean =>
   intersectionOf(deviceNodes, nodes).length > 0;

@@ -244,8 +244,8 @@ export function withPreferredDevices(
   const ownIds = reservation.devices.filter((id) => !reusable.includes(id));
   const inUse = new Set([...devicesInUse(pool, resourceName)].filter((id) => !ownIds.includes(id)));
   const choice = chooseDevices({ resource, resourceName, count, inUse, reusable, numaNodes, preferred });
-  // The resource has become unhealthy since the reservation. The allocation decides whether the reserved devices can be
-  // used.
+  // Retain the reserved devices if the resource has been removed or become unhealthy since the reservation. The
+  // allocation decides whether they can be used.
   if (resource === undefined || 'problem' in choice) return { pool, devices: reservation.devices };
   const replacements = replacedDevices(reservation.devices, choice.devices);
   const replaceDevicesIn = (allocation: DeviceAllocation): DeviceAllocation => {
@@ -288,11 +288,11 @@ export function withChosenDevices(
 function replacedDevices(former: readonly string[], next: readonly string[]): ReadonlyMap<string, string> {
   const added = next.filter((id) => !former.includes(id));
   const removed = former.filter((id) => !next.includes(id));
-  const pairs = removed.flatMap((id, index) => {
+  const replacements = removed.flatMap((id, index) => {
     const replacement = added[index];
     return replacement === undefined ? [] : [[id, replacement] as const, [replacement, id] as const];
   });
-  return new Map(pairs);
+  return new Map(replacements);
 }
 
 /** Records the plugin's response to an allocation. */
@@ -343,8 +343,8 @@ const devicesInUse = ({ allocations }: Pick<DevicePool, 'allocations'>, resource
   new Set(allocations.filter(({ resource }) => resource === resourceName).flatMap(deviceIdsOf));
 
 /**
- * Raises the capacity to the number of allocated devices if the pod already has devices, so that it is not refused
- * while its plugin is missing (`sanitizeNodeAllocatable`).
+ * Raises the capacity to the number of allocated devices if the pod already has devices, so that the pod is not refused
+ * while a plugin is missing (`sanitizeNodeAllocatable`).
  */
 export function capacityForPod(pool: DevicePool, podUid: string, capacity: Capacity): Capacity {
   if (allocationsOf(pool, podUid).length === 0) return capacity;

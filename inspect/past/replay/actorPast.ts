@@ -18,13 +18,13 @@ export class ActorPast {
   #runs: Runs;
   readonly #container: string | undefined;
   /**
-   * Whether the pod was created again during the collection, in which case earlier history belongs to the previous pod
-   * with this UID.
+   * Whether the pod was removed during the collection. Earlier history then belongs to the removed pod, even if a new
+   * pod has the same UID.
    */
-  hasSeenLifeStart = false;
+  wasPodRemoved = false;
   #startTime: string | undefined;
 
-  /** `from` is the time of the first event to be collected. */
+  /** `from` is the time at which the collection starts. */
   constructor(path: string, from: number) {
     this.#uid = podUidOrEmpty(path);
     this.#transitions = new TransitionHistory(path, from);
@@ -52,10 +52,10 @@ export class ActorPast {
   addStatus(uid: string, status: PodStatus | undefined): void {
     if (uid !== this.#uid) return;
     const { startTime } = status ?? {};
-    const isNextLife = startTime !== undefined && this.#startTime !== undefined && startTime !== this.#startTime;
-    if (status === undefined || isNextLife) {
+    const isNewPod = startTime !== undefined && this.#startTime !== undefined && startTime !== this.#startTime;
+    if (status === undefined || isNewPod) {
       this.#runs = new Runs(this.#container);
-      this.hasSeenLifeStart = true;
+      this.wasPodRemoved = true;
     }
     if (startTime !== undefined) this.#startTime = startTime;
     if (status) this.#runs.addStatus(status);
@@ -63,7 +63,7 @@ export class ActorPast {
 
   /** Adds the history from before `from`, unless the pod has been created again since then. */
   addEarlier({ taken, tried }: CollectedHistory): void {
-    if (this.hasSeenLifeStart) return;
+    if (this.wasPodRemoved) return;
     this.#transitions.addEarlier(taken);
     this.#runs.addEarlier(tried);
   }

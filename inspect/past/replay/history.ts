@@ -30,8 +30,8 @@ interface HistoryOptions {
   /** Digest of this program's state machines, which must match the digest in the recording. */
   readonly machines: string;
   /**
-   * Decompresses gzip members of a recording. The default uses Node's thread pool, which would delay the node's own
-   * work if the node runs in the same process.
+   * Decompresses gzip members of a recording. The default uses the thread pool of Node.js, which would delay the work
+   * of the Kubernetes node if it runs in the same process.
    */
   readonly decompress?: Decompress;
 }

@@ -1,6 +1,6 @@
 /**
- * Replays the parts of a recording that a user browses, and caches the results. Each part is replayed only once and
- * only as far as requested.
+ * Replays the parts of a recording that a user browses, and caches the results. A part is replayed only as far as
+ * requested, and usually only once.
  */
 import { StretchPlayer } from '../../../recording/play.ts';
 import type { RecordingFile } from '../../../recording/recordingFile.ts';
@@ -34,8 +34,8 @@ export class Reels {
   /** Cached reels by the keyframe at which they start. */
   readonly #reels = new Map<string, Promise<CachedReel>>();
   /**
-   * The end of the request queue. Requests are served sequentially, because an agent can be replayed for only one
-   * request at a time.
+   * Settles when the last queued request has been served. Requests are served sequentially, because an agent can be
+   * replayed for only one request at a time.
    */
   #lastRequest: Promise<unknown> = Promise.resolve();
 

@@ -55,7 +55,8 @@ export class Runs {
     const { startedAt, finishedAt, exitCode, reason = '' } = terminatedState ?? {};
     const to = Date.parse(finishedAt ?? '');
     const startedTime = Date.parse(startedAt ?? '');
-    // The start time of a container that could not be started is the runtime's zero time.
+    // Use the end time as the start time of a container that could not be started, because the runtime reports its zero
+    // time for it.
     const from = startedTime === 0 ? to : startedTime;
     if (exitCode === undefined || Number.isNaN(from) || Number.isNaN(to)) return;
     const completedRun = { run, startedAt: from, endedAt: to, ranMs: to - from, exitCode, reason };

@@ -25,7 +25,7 @@ interface StoryQuery {
   readonly maxBytes?: number;
 }
 
-type State = Story['before'][number];
+type ActorState = Story['before'][number];
 
 /** Returns the story between two times, inclusive. Drops the earliest lines if there are too many. */
 export async function readPastStory(
@@ -33,7 +33,7 @@ export async function readPastStory(
   stretches: readonly Stretch[],
   query: StoryQuery,
 ): Promise<Story> {
-  const states = new Map<string, State>();
+  const states = new Map<string, ActorState>();
   const storyLines: StoryLine[] = [];
   const { parts, unread } = selectLatestParts(file, findPositionsBetween(file, stretches, query), query);
   let totalLineCount = unread;
@@ -102,11 +102,11 @@ async function* readStoryLines(
   file: RecordingFile,
   selectedParts: readonly StretchPosition[],
   { uid, to }: StoryQuery,
-  states: Map<string, State>,
+  states: Map<string, ActorState>,
 ): AsyncGenerator<StoryLine> {
   const converter = new StoryConverter();
   for (const [index, { stretch, replayStart }] of selectedParts.entries()) {
-    // If this version cannot read the part, yield only the start of the agent.
+    // If this version cannot read the part, yield only a line for the start of the agent.
     if (stretch.foreign) yield { kind: 'began', at: replayStart.at };
     if (stretch.foreign) continue;
     const headerLine = await readHeaderAt(file, replayStart);
@@ -117,7 +117,7 @@ async function* readStoryLines(
   }
 }
 
-function createState(actor: string, state: string, since: number): State {
+function createState(actor: string, state: string, since: number): ActorState {
   const tag = stateCategory(machineAt(actor), state);
   return { actor, state, since, ...(tag === undefined ? {} : { tag }) };
 }

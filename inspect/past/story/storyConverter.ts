@@ -26,7 +26,7 @@ export class StoryConverter {
         const { at, actor, state } = line;
         const tag = stateCategory(machineAt(actor), state);
         const stateLine: StoryLine = { kind: 'state', at, actor, state, ...(tag === undefined ? {} : { tag }) };
-        const uid = endsPodLife(actor, state) ? podUidOf(actor) : undefined;
+        const uid = isPodRemoval(actor, state) ? podUidOf(actor) : undefined;
         return uid === undefined ? [stateLine] : [stateLine, { kind: 'gone', at, uid }];
       }
       case 'event':
@@ -46,7 +46,7 @@ export class StoryConverter {
       this.#callStartedAt.delete(actor);
       return [];
     }
-    if (this.#callStartedAt.size > MAX_TRACKED_CONTAINERS) this.#callStartedAt.clear();
+    if (this.#callStartedAt.size > MAX_TRACKED_ENTRIES) this.#callStartedAt.clear();
     this.#callStartedAt.set(actor, at);
     return [{ kind: 'asked', at, actor, port, about }];
   }
@@ -88,7 +88,7 @@ export class StoryConverter {
       this.#lastStates.set(id, state);
       return !isSameState;
     });
-    if (this.#lastStates.size > MAX_TRACKED_CONTAINERS) this.#lastStates.clear();
+    if (this.#lastStates.size > MAX_TRACKED_ENTRIES) this.#lastStates.clear();
     const containerTexts = changedContainers.map(({ name, state, exitCode }) =>
       state === 'exited' ? `${name} exit ${exitCode ?? '?'}` : `${name} ${state}`,
     );
@@ -97,11 +97,14 @@ export class StoryConverter {
 }
 
 /** Whether an actor's new state means that its pod was removed from the node. */
-const endsPodLife = (actor: string, state: string): boolean =>
+const isPodRemoval = (actor: string, state: string): boolean =>
   /^pod\/[^/]+$/.test(actor) && hasTag('pod', state, 'terminated');
 
-/** Maximum number of entries in a map. A full map is cleared, after which unchanged states may be reported again. */
-const MAX_TRACKED_CONTAINERS = 10_000;
+/**
+ * Maximum number of entries in `#lastStates` and in `#callStartedAt`. A full map is cleared, after which unchanged
+ * states may be reported again and durations of calls may be missing.
+ */
+const MAX_TRACKED_ENTRIES = 10_000;
 
 type EntryLine = Extract<RecordingLine, { source: string }>;
 

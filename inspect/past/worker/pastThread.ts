@@ -77,7 +77,7 @@ export class PastThread implements Past {
       await this.#options.beforeRequest?.();
       if (this.#isClosed) throw new Error(CLOSED_MESSAGE);
       const response: unknown = JSON.parse(await this.#enqueue(method, args));
-      // Safe cast, because the thread runs the same program. JSON converts undefined to null.
+      // Safe cast, because the thread runs the same program. A null stands for undefined, which JSON cannot represent.
       return (response ?? undefined) as Awaited<ReturnType<Past[K]>>;
     } finally {
       this.#requestCount -= 1;

@@ -9,11 +9,12 @@ export class BufferPool {
   #usedCount = 0;
 
   /**
-   * `most` is the maximum number of buffers to retain. `takeIfAvailable` returns undefined while that many are in use.
+   * `maxRetained` is the maximum number of free buffers to retain. `takeIfAvailable` returns undefined while that many
+   * buffers are in use.
    */
-  constructor(size: number, most: number) {
+  constructor(size: number, maxRetained: number) {
     this.#bufferSize = size;
-    this.#maxRetained = most;
+    this.#maxRetained = maxRetained;
   }
 
   /** Returns a buffer, or undefined if the maximum number of buffers is in use. */

@@ -54,10 +54,10 @@ async function handleRequest(parts: ContainerLogsParts, exchange: Exchange): Pro
   const { response } = exchange;
   const logRequest = parseRequest(parts, exchange.url);
   if (isRefusal(logRequest)) return sendText(response, { code: logRequest.status, text: logRequest.text });
-  const id = containerId(logRequest);
+  const id = findContainerId(logRequest);
   // Send the responses below without a content type, as the kubelet does.
   if (typeof id !== 'string') return sendUntypedRefusal(response, id);
-  // For stderr alone, send the headers together with the first data.
+  // Send the headers immediately, unless only stderr is requested.
   if (logRequest.query.stream !== 'Stderr') response.flushHeaders?.();
   const endSession = logRequest.query.follow ? registerSession(parts, exchange, logRequest) : undefined;
   try {
@@ -108,7 +108,7 @@ function splitPath(pathname: string): string[] {
   }
 }
 
-function containerId({ pod, container, query: { previous } }: LogRequest): string | Refusal {
+function findContainerId({ pod, container, query: { previous } }: LogRequest): string | Refusal {
   try {
     return selectRun(pod, container, { previous }).id;
   } catch (error) {

@@ -95,8 +95,8 @@ function journalArguments({ services, options }: NodeLogQuery): string[] {
     '--utc',
     '--no-pager',
     '--output=short-precise',
-    ...(since === undefined ? [] : [`--since=${journalTime(since)}`]),
-    ...(until === undefined ? [] : [`--until=${journalTime(until)}`]),
+    ...(since === undefined ? [] : [`--since=${formatJournalTime(since)}`]),
+    ...(until === undefined ? [] : [`--until=${formatJournalTime(until)}`]),
     ...(tailLines === undefined ? [] : ['--pager-end', `--lines=${tailLines}`]),
     ...services.map((service) => `--unit=${service}`),
     ...(pattern === undefined ? [] : [`--grep=${pattern}`, '--case-sensitive=false']),
@@ -105,7 +105,7 @@ function journalArguments({ services, options }: NodeLogQuery): string[] {
 }
 
 /** Formats a timestamp for journalctl. Omits the fraction, as the kubelet does. */
-const journalTime = (timestamp: string): string => `${timestamp.slice(0, 19).replace('T', ' ')} UTC`;
+const formatJournalTime = (timestamp: string): string => `${timestamp.slice(0, 19).replace('T', ' ')} UTC`;
 
 /** Reads the first existing log file of the given service. */
 async function* readServiceFile({ root }: NodeLogsParts, service: string): AsyncGenerator<Buffer> {

@@ -60,7 +60,7 @@ async function sendRequestedFile(
 
 /** Opens a file below a directory, or returns the status code of the error. */
 async function openFileOrErrorCode(root: string, path: string): Promise<OpenedFile | number> {
-  // No file can have a path that contains NUL.
+  // Return 404, because no file can have a path that contains NUL.
   if (path.includes('\0')) return 404;
   try {
     return await openInside(root, path);
@@ -89,7 +89,7 @@ async function sendListing({ handle, stats }: OpenedFile, { request, response }:
   );
   const entryLinks = names
     .sort((left, right) => left.compare(right))
-    .map((name) => Buffer.concat([Buffer.from(`<a href="${escapePath(name)}">`), escapeHtml(name), END]));
+    .map((name) => Buffer.concat([Buffer.from(`<a href="${escapePath(name)}">`), escapeHtml(name), LINK_END]));
   const listingPage = Buffer.concat([Buffer.from(LISTING_HEAD), ...entryLinks, Buffer.from('</pre>\n')]);
   response.writeHead(200, {
     'Content-Type': 'text/html; charset=utf-8',
@@ -100,7 +100,7 @@ async function sendListing({ handle, stats }: OpenedFile, { request, response }:
 }
 
 const SLASH = Buffer.from('/');
-const END = Buffer.from('</a>\n');
+const LINK_END = Buffer.from('</a>\n');
 
 /**
  * Escapes a file name for the path of a URL as Go does. A name that looks like the start of an absolute URL gets a `./`

@@ -27,7 +27,7 @@ export function registerClaimMetrics(registry: Registry): ClaimMetrics {
   );
   return {
     recordPortOutcome: ({ port, ms, failure }) => {
-      const operation = OPERATIONS.get(port);
+      const operation = OPERATION_NAMES.get(port);
       if (operation !== undefined) operations.observe([operation, String(failure !== undefined)], ms / 1_000);
     },
     update: ({ claims }) => {
@@ -39,7 +39,7 @@ export function registerClaimMetrics(registry: Registry): ClaimMetrics {
 }
 
 /** The kubelet's operation names, keyed by the port that performs the operation. */
-const OPERATIONS: ReadonlyMap<PortOutcome['port'], string> = new Map([
+const OPERATION_NAMES: ReadonlyMap<PortOutcome['port'], string> = new Map([
   ['prepareClaims', 'PrepareResources'],
   ['unprepareClaims', 'UnprepareResources'],
 ]);

@@ -42,7 +42,7 @@ export interface ManagerPolicies {
 }
 
 export interface CpuMetrics {
-  /** Called after CPUs and memory have been requested for a pod. */
+  /** Called after CPUs and memory have been allocated to a pod, or after the pod has been refused because of them. */
   readonly allocated: (counts: AllocationCounts) => void;
   /** Updates the gauges on each scrape. */
   readonly update: (counts: Pick<NodeCounts, 'cpus'>) => void;

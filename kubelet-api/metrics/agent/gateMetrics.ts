@@ -11,8 +11,8 @@ export interface FeatureGate {
 }
 
 /**
- * Registers the feature gates that take effect on this node. All other gates have their Kubernetes default or no effect
- * here.
+ * Registers the gauge that reports `gates`, i.e. the feature gates that take effect on this node. All other gates are
+ * omitted, because they have their Kubernetes default or no effect here.
  */
 export function registerGateMetrics(registry: Registry, gates: readonly FeatureGate[]): void {
   const enabledGauge = registry.gauge(

@@ -45,7 +45,8 @@ function setConstantGauges(registry: Registry, { nodeName, cgroupVersion, versio
   const providerMetric = alpha('kubelet_metrics_provider', 'Source of the usage of containers, with the value 1.', [
     'provider',
   ]);
-  // This process reads the cgroups itself, as cAdvisor does within the kubelet.
+  // Report `cadvisor` as the source, because this process reads the cgroups itself, as cAdvisor does within the
+  // kubelet.
   registry.gauge(providerMetric).set(['cadvisor'], 1);
   const [major = '', minor = ''] = KUBERNETES_VERSION.split('.');
   const labels = [
@@ -59,7 +60,7 @@ function setConstantGauges(registry: Registry, { nodeName, cgroupVersion, versio
     'compiler',
     'platform',
   ];
-  // The labels for Go and the build are empty, because this is not a Go program.
+  // Leave the labels for Go and the build empty, because this is not a Go program.
   const versionLabels = [major, minor, version.kubelet, '', '', '', '', '', version.platform];
   registry
     .gauge(beta('kubernetes_build_info', 'The Kubernetes version that the node implements, with the value 1.', labels))

@@ -47,7 +47,7 @@ export function registerProcessMetrics(registry: Registry, netstat: () => Promis
       [receivedBytesCounter, 'InOctets'],
       [sentBytesCounter, 'OutOctets'],
     ] as const) {
-      const bytes = ipCounter(network, name);
+      const bytes = parseIpCounter(network, name);
       if (bytes === undefined) metric.remove([]);
       else metric.set([], bytes);
     }
@@ -69,7 +69,7 @@ function parseLimit(limits: string, name: string): number {
  * Parses an IP counter from `/proc/net/netstat`, in which each line of names is followed by a line of values. Returns
  * undefined if the kernel does not provide the counter, in which case Prometheus' Go client omits the metric.
  */
-function ipCounter(netstat: string, name: string): number | undefined {
+function parseIpCounter(netstat: string, name: string): number | undefined {
   const [names = [], values = []] = netstat
     .split('\n')
     .filter((line) => line.startsWith('IpExt:'))

@@ -33,7 +33,8 @@ export function registerServiceActionMetrics(registry: Registry): (action: Servi
       case 'runtimeEventReceived':
         return latency.observe([], action.latencyMs / 1_000);
       case 'volumeMeasured':
-        // Every volume is a directory tree, which the kubelet measures like `du` (`pkg/volume/util/fs/fs.go`).
+        // Use the label `du` for every volume, because each is a directory tree, which the kubelet measures like `du`
+        // (`pkg/volume/util/fs/fs.go`).
         return volumeMeasurements.observe(['du'], action.ms / 1_000);
       case 'driverCalled':
         return driverCalls.observe([action.driver, action.method, action.code], action.ms / 1_000);

@@ -46,7 +46,7 @@ export function machineFamilies(machine: MachineInfo, { observedAt, hasFailed }:
     })),
   });
   return [
-    // Only mainframes have books and drawers.
+    // Always report 0 books and 0 drawers, because only mainframes have them.
     hostGauge('cpu_books', 'Number of CPU books.', 0),
     hostGauge('cpu_cores', 'Number of logical CPU cores.', machine.cores),
     hostGauge('cpu_drawers', 'Number of CPU drawers.', 0),

@@ -6,7 +6,7 @@ import { createGauge, type Metric } from './metric.ts';
 
 const WITHOUT_TIMESTAMP = { timestampOf: null };
 
-const cpu = (name: string, help: string, read: (cpu: CpuUsage) => number | undefined): Metric =>
+const createCpuGauge = (name: string, help: string, read: (cpu: CpuUsage) => number | undefined): Metric =>
   createGauge(name, help, ({ usage }) => usage.cpu && read(usage.cpu), WITHOUT_TIMESTAMP);
 
 /** Defines a metric of a memory limit. Its value is 0 if there is no limit. */
@@ -23,19 +23,19 @@ const createMemoryLimitGauge = (
   );
 
 const MS_PER_SECOND = 1_000;
-const wholeSeconds = (ms: number): number => Math.trunc(ms / MS_PER_SECOND);
+const toWholeSeconds = (ms: number): number => Math.trunc(ms / MS_PER_SECOND);
 
 /** Returns the metrics. `now` is in milliseconds since the epoch. */
 export const specMetrics = (now: number): readonly Metric[] => [
   createGauge(
     'container_start_time_seconds',
     'Start time of the container since unix epoch in seconds.',
-    ({ createdAt }) => (createdAt === undefined ? undefined : wholeSeconds(createdAt)),
+    ({ createdAt }) => (createdAt === undefined ? undefined : toWholeSeconds(createdAt)),
     WITHOUT_TIMESTAMP,
   ),
-  cpu('container_spec_cpu_period', 'CPU period of the container.', ({ periodUs = 0 }) => periodUs),
-  cpu('container_spec_cpu_quota', 'CPU quota of the container.', ({ quotaUs }) => quotaUs || undefined),
-  cpu('container_spec_cpu_shares', 'CPU share of the container.', ({ shares = 0 }) => shares),
+  createCpuGauge('container_spec_cpu_period', 'CPU period of the container.', ({ periodUs = 0 }) => periodUs),
+  createCpuGauge('container_spec_cpu_quota', 'CPU quota of the container.', ({ quotaUs }) => quotaUs || undefined),
+  createCpuGauge('container_spec_cpu_shares', 'CPU share of the container.', ({ shares = 0 }) => shares),
   createMemoryLimitGauge('limit', 'Memory limit for the container.', ({ limit }) => limit),
   createMemoryLimitGauge('swap_limit', 'Memory swap limit for the container.', ({ swap }) => swap),
   createMemoryLimitGauge(
@@ -43,9 +43,9 @@ export const specMetrics = (now: number): readonly Metric[] => [
     'Memory reservation limit for the container.',
     ({ reservation }) => reservation,
   ),
-  createGauge('container_last_seen', 'Last time a container was seen by the exporter', () => wholeSeconds(now), {
+  createGauge('container_last_seen', 'Last time a container was seen by the exporter', () => toWholeSeconds(now), {
     timestampOf: () => now,
   }),
-  // The value -1 means that there is no health check. Unlike Docker, the CRI has no health checks.
+  // Always report -1, which means that there is no health check, because the CRI, unlike Docker, has none.
   createGauge('container_health_state', "The result of the container's health check", () => -1),
 ];

@@ -6,20 +6,21 @@ import type { CpuUsage, MemoryUsage, Pressure } from '../../../host/cgroup/usage
 import { createCounter, createGauge, type LabelledValue, type Metric, nsToSeconds, usToSeconds } from './metric.ts';
 import type { Row } from './row.ts';
 
-const cpu = (read: (cpu: CpuUsage) => number | undefined) => (row: Row) =>
+const readCpu = (read: (cpu: CpuUsage) => number | undefined) => (row: Row) =>
   row.usage.cpu === undefined ? undefined : read(row.usage.cpu);
 
 /** Reads a throttling value, which is undefined for a cgroup without a CPU quota. */
-const readThrottling = (read: (cpu: CpuUsage) => number) => cpu((usage) => (usage.quotaUs ? read(usage) : undefined));
+const readThrottling = (read: (cpu: CpuUsage) => number) =>
+  readCpu((usage) => (usage.quotaUs ? read(usage) : undefined));
 
-const CPU: readonly Metric[] = [
+const CPU_METRICS: readonly Metric[] = [
   createCounter(
     ...(['container_cpu_user_seconds_total', 'Cumulative user cpu time consumed in seconds.'] as const),
-    cpu(({ userNs }) => nsToSeconds(userNs)),
+    readCpu(({ userNs }) => nsToSeconds(userNs)),
   ),
   createCounter(
     ...(['container_cpu_system_seconds_total', 'Cumulative system cpu time consumed in seconds.'] as const),
-    cpu(({ systemNs }) => nsToSeconds(systemNs)),
+    readCpu(({ systemNs }) => nsToSeconds(systemNs)),
   ),
   createCounter('container_cpu_usage_seconds_total', 'Cumulative cpu time consumed in seconds.', ({ usage }) => {
     const usedNs = usage.cpu?.usageNs ?? 0;
@@ -185,4 +186,9 @@ const PRESSURE_METRICS: readonly Metric[] = (['cpu', 'memory', 'io'] as const).f
   ];
 });
 
-export const USAGE_METRICS: readonly Metric[] = [...CPU, ...MEMORY_METRICS, ...PROCESS_METRICS, ...PRESSURE_METRICS];
+export const USAGE_METRICS: readonly Metric[] = [
+  ...CPU_METRICS,
+  ...MEMORY_METRICS,
+  ...PROCESS_METRICS,
+  ...PRESSURE_METRICS,
+];

@@ -33,10 +33,12 @@ const CONTAINER_PREFIX = 'container/';
 export class PodMetrics {
   readonly #parts: PodMetricsParts;
   readonly #families: ReturnType<typeof registerPodFamilies>;
-  /** Terminations before this time were counted by a previous agent. */
+  /**
+   * Start time of this agent, in milliseconds since the epoch. Earlier terminations were counted by a previous agent.
+   */
   readonly #startedAt: number;
   /** Whether the start of a pod without `hostNetwork` has been measured. */
-  #hasNetworkPod = false;
+  #hasMeasuredNetworkPod = false;
 
   constructor(parts: PodMetricsParts) {
     this.#parts = parts;
@@ -95,8 +97,8 @@ export class PodMetrics {
     if (totalMs !== undefined) this.#families.startTotal.observe([], totalMs / 1_000);
     if (sliMs !== undefined) {
       this.#families.startSli.observe([], sliMs / 1_000);
-      if (!this.#hasNetworkPod && !trackedPod.pod.spec.hostNetwork) {
-        this.#hasNetworkPod = true;
+      if (!this.#hasMeasuredNetworkPod && !trackedPod.pod.spec.hostNetwork) {
+        this.#hasMeasuredNetworkPod = true;
         this.#families.firstNetworkPodStartDuration.set([], sliMs / 1_000);
       }
     }

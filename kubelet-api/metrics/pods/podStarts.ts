@@ -71,8 +71,8 @@ const LABELED_REASONS: readonly string[] = [
 ];
 
 /**
- * Returns the label for a rejection reason. Reasons without a label of their own are grouped, because extended
- * resources can have arbitrary names.
+ * Returns the label for a rejection reason. Reasons that are not in `LABELED_REASONS` are grouped, because they can
+ * contain the names of extended resources, which are arbitrary.
  */
 export function rejectionLabel(reason: string): string {
   if (LABELED_REASONS.includes(reason)) return reason;

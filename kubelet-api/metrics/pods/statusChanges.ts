@@ -27,9 +27,9 @@ const listTerminations = ({ state, lastState }: ContainerStatus): ContainerState
 
 /**
  * Returns the terminations in the status `now` that were not in `previousStatus`. The kubelet only counts terminations
- * in `state` (`pkg/kubelet/status/status_manager.go`). Here a termination may already be in `lastState`, because the
- * container is in back-off. Terminations before `since` (milliseconds since the epoch) were counted by a previous
- * agent.
+ * in `state` (`pkg/kubelet/status/status_manager.go`). Here `lastState` is inspected as well, because it already
+ * contains the termination while a container is in back-off. Terminations before `since` (milliseconds since the epoch)
+ * were counted by a previous agent.
  */
 export function newTerminations(
   previousStatus: ContainerStatusLists | undefined,

@@ -9,7 +9,10 @@ export interface TrackedPod {
   /** Time at which the pod requested admission. Undefined unless the decision is pending. */
   admittingSince?: number;
   terminatingSince?: number;
-  /** Time of the pod's removal from the node. Its last status may not have been published yet. */
+  /**
+   * Time of the pod's removal from the node. The pod remains tracked for a while, because its last status may not have
+   * been published yet.
+   */
   removedAt?: number;
   /** The resource for which a critical pod preempted this pod. */
   preemptedFor?: string;

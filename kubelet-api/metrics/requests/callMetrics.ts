@@ -29,8 +29,8 @@ export class CallMetrics {
   readonly #families: ReturnType<typeof registerCallFamilies>;
   /**
    * Names of the containers that the kubelet starts in the same sync as the sandbox but that have not started yet,
-   * keyed by pod UID. Contains only pods in a user namespace. If one of the containers fails to start, the sync has
-   * failed (`SyncPod` in `pkg/kubelet/kuberuntime/kuberuntime_manager.go`).
+   * keyed by pod UID. Contains only pods in a user namespace. If one of these containers fails to start, the start of
+   * the pod has failed (`SyncPod` in `pkg/kubelet/kuberuntime/kuberuntime_manager.go`).
    */
   readonly #unstartedContainers = new Map<string, readonly string[]>();
 

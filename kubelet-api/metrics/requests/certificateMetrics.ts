@@ -5,7 +5,7 @@ import { AGE_BUCKETS } from '../buckets.ts';
 import { alpha, type Registry } from '../registry.ts';
 
 /** Creates the listener for port outcomes. */
-export function registerCertificateMetrics(registry: Registry): (answer: PortOutcome) => void {
+export function registerCertificateMetrics(registry: Registry): (outcome: PortOutcome) => void {
   const createErrorCounter = (name: string, certificateName: string) =>
     registry.counter(alpha(name, `Failed renewals of the ${certificateName} certificate.`));
   const errors = {

@@ -61,8 +61,9 @@ export function registerKubeRequestMetrics(registry: Registry): (host: string) =
 }
 
 /**
- * Registers the counter of the transports to API servers, and returns a function that increments it. No transport is
- * cached, because each is created once (`tlsTransportCache.get` in `client-go/transport/cache.go`).
+ * Registers the counter of the transports to API servers, and returns a function that increments it. The result is
+ * always `uncacheable`, because each transport is created only once and none is cached (`tlsTransportCache.get` in
+ * `client-go/transport/cache.go`).
  */
 export function registerTransportMetrics(registry: Registry): () => void {
   const calls = registry.counter(

@@ -93,7 +93,7 @@ class Decoder {
       const field = struct.field(name);
       if (field === undefined) this.unknownFields.push({ path: [...this.#path], name, owner: object, struct });
       if (field === undefined && this.#retainsUnknownFields) fields.set(name, value);
-      // Go leaves a field that is null at its zero value.
+      // Skip a null field, because Go leaves it at its zero value.
       if (field !== undefined && value !== null && value !== undefined)
         fields.set(name, this.#decodeAt(name, value, field.type));
     }

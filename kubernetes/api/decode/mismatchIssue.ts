@@ -39,7 +39,10 @@ const FORMATS: ReadonlyMap<GoType['kind'], string> = new Map<ScalarKind, string>
   ['microTime', 'must be a time such as "2006-01-02T15:04:05.000000Z"'],
 ]);
 
-/** Converts a mismatch to the issue that a schema would report, so that both are described in the same words. */
+/**
+ * Converts a mismatch to the issue that a schema would report, so that mismatches and schema issues are described in
+ * the same words.
+ */
 export function mismatchIssue({ path, value, type, reason }: Mismatch): Issue {
   const location = { path: [...path], input: value, message: '' };
   switch (reason) {

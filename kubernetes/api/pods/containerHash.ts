@@ -10,7 +10,7 @@ export function containerHash(container: { readonly name: string; readonly image
   return fnv1a(`([]uint8)[${bytes.join(' ')}]`).toString(16);
 }
 
-/** Returns the 32-bit FNV-1a hash of an ASCII string. */
+/** Returns the 32-bit FNV-1a hash of a string in which each character stands for one byte. */
 export function fnv1a(text: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);

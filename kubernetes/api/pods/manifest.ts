@@ -44,9 +44,9 @@ export function* readManifestInSteps(value: unknown): Generator<void, ManifestRe
  */
 const MISSING_NAME_PROBLEM: Problem = { path: 'metadata.name', message: 'Required value' };
 
-const nullableText = z.optional(z.nullable(z.string()));
+const nullableTextSchema = z.optional(z.nullable(z.string()));
 const namedSchema = z.object({
-  metadata: z.optional(z.nullable(z.object({ name: nullableText, namespace: nullableText }))),
+  metadata: z.optional(z.nullable(z.object({ name: nullableTextSchema, namespace: nullableTextSchema }))),
 });
 
 /**

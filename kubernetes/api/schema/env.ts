@@ -36,7 +36,7 @@ const envVarSourceSchema = z.strictObject({
 
 export type EnvVarSource = z.infer<typeof envVarSourceSchema>;
 
-/** Schema of an environment variable, with a value that may contain `$(VAR)`, or a source for the value. */
+/** Schema of an environment variable, which has either a value that may contain `$(VAR)`, or a source for the value. */
 export const envVarSchema = z.strictObject({
   name: z.string(),
   value: z.exactOptional(z.string()),

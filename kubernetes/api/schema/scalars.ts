@@ -4,7 +4,7 @@ import type { ScalarKind } from '../decode/goType.ts';
 import { mismatchIssue } from '../decode/mismatchIssue.ts';
 import { withGoType } from '../decode/schemaType.ts';
 
-/** Creates the schema of a scalar with a JSON form of its own. */
+/** Creates the schema of a scalar that has a special JSON form, e.g. a quantity or a time. */
 function scalarSchema<T>(kind: ScalarKind): z.ZodMiniType<T> {
   const type = { kind };
   const schema = z.pipe(

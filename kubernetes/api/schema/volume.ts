@@ -6,10 +6,10 @@ import { labelSelectorSchema } from './selector.ts';
 import { volumeClaimTemplateSchema } from './volumeClaim.ts';
 
 const itemsSchema = z.exactOptional(z.array(keyToPathSchema));
-const optionalSchema = z.exactOptional(z.boolean());
+const optionalFlagSchema = z.exactOptional(z.boolean());
 const modeSchema = z.exactOptional(z.int32());
 
-const downwardApiItems = z.exactOptional(
+const downwardApiItemsSchema = z.exactOptional(
   z.array(
     z.strictObject({
       path: z.string(),
@@ -30,7 +30,7 @@ const clusterTrustBundleSchema = z.strictObject({
   name: z.exactOptional(z.string()),
   signerName: z.exactOptional(z.string()),
   labelSelector: z.exactOptional(labelSelectorSchema),
-  optional: optionalSchema,
+  optional: optionalFlagSchema,
   path: z.string(),
 });
 
@@ -46,12 +46,12 @@ const podCertificateSchema = z.strictObject({
 
 const projectionSchema = z.strictObject({
   secret: z.exactOptional(
-    z.strictObject({ name: z.exactOptional(z.string()), items: itemsSchema, optional: optionalSchema }),
+    z.strictObject({ name: z.exactOptional(z.string()), items: itemsSchema, optional: optionalFlagSchema }),
   ),
   configMap: z.exactOptional(
-    z.strictObject({ name: z.exactOptional(z.string()), items: itemsSchema, optional: optionalSchema }),
+    z.strictObject({ name: z.exactOptional(z.string()), items: itemsSchema, optional: optionalFlagSchema }),
   ),
-  downwardAPI: z.exactOptional(z.strictObject({ items: downwardApiItems })),
+  downwardAPI: z.exactOptional(z.strictObject({ items: downwardApiItemsSchema })),
   serviceAccountToken: z.exactOptional(serviceAccountTokenSchema),
   clusterTrustBundle: z.exactOptional(clusterTrustBundleSchema),
   podCertificate: z.exactOptional(podCertificateSchema),
@@ -92,7 +92,7 @@ export const volumeSchema = z.strictObject({
       secretName: z.exactOptional(z.string()),
       items: itemsSchema,
       defaultMode: modeSchema,
-      optional: optionalSchema,
+      optional: optionalFlagSchema,
     }),
   ),
   configMap: z.exactOptional(
@@ -100,10 +100,10 @@ export const volumeSchema = z.strictObject({
       name: z.exactOptional(z.string()),
       items: itemsSchema,
       defaultMode: modeSchema,
-      optional: optionalSchema,
+      optional: optionalFlagSchema,
     }),
   ),
-  downwardAPI: z.exactOptional(z.strictObject({ items: downwardApiItems, defaultMode: modeSchema })),
+  downwardAPI: z.exactOptional(z.strictObject({ items: downwardApiItemsSchema, defaultMode: modeSchema })),
   projected: z.exactOptional(
     z.strictObject({ sources: z.exactOptional(z.array(projectionSchema)), defaultMode: modeSchema }),
   ),

@@ -3,7 +3,7 @@ import { manifestMetaSchema } from './meta.ts';
 import { enumStringSchema, resourceListSchema } from './scalars.ts';
 import { labelSelectorSchema } from './selector.ts';
 
-const dataSource = {
+const dataSourceFields = {
   apiGroup: z.exactOptional(z.string()),
   kind: z.string(),
   name: z.string(),
@@ -26,8 +26,8 @@ export const volumeClaimTemplateSchema = z.strictObject({
     volumeName: z.exactOptional(z.string()),
     storageClassName: z.exactOptional(z.string()),
     volumeMode: z.exactOptional(enumStringSchema<'Block' | 'Filesystem'>()),
-    dataSource: z.exactOptional(z.strictObject(dataSource)),
-    dataSourceRef: z.exactOptional(z.strictObject({ ...dataSource, namespace: z.exactOptional(z.string()) })),
+    dataSource: z.exactOptional(z.strictObject(dataSourceFields)),
+    dataSourceRef: z.exactOptional(z.strictObject({ ...dataSourceFields, namespace: z.exactOptional(z.string()) })),
     volumeAttributesClassName: z.exactOptional(z.string()),
   }),
 });

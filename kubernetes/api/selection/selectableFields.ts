@@ -20,7 +20,7 @@ export const podFields: SelectableFields<Pod> = new Map([
 /** The selectable fields of nodes (k8s.io/kubernetes/pkg/registry/core/node/strategy.go). */
 export const nodeFields: SelectableFields<NodeObject> = new Map<string, (node: NodeObject) => string>([
   ['metadata.name', ({ metadata }) => metadata.name],
-  // The node cannot be cordoned without an API server.
+  // Always false, because the node cannot be cordoned without an API server.
   ['spec.unschedulable', () => 'false'],
 ]);
 

@@ -80,7 +80,7 @@ export function nanosToUnit(nanos: bigint, unit: 'milli' | 'whole'): number {
 
 const BINARY_SUFFIXES = ['Ei', 'Pi', 'Ti', 'Gi', 'Mi', 'Ki', ''];
 const DECIMAL_SUFFIXES = ['E', 'P', 'T', 'G', 'M', 'k', '', 'm', 'u', 'n'];
-/** Exponents that replace decimal suffixes in a quantity with an exponent. */
+/** Exponents by the decimal suffix that they replace in the format `exponent`, e.g. `e3` for `k`. */
 const EXPONENTS: ReadonlyMap<string, string> = new Map(
   DECIMAL_SUFFIXES.map((suffix, index) => [suffix, suffix === '' ? '' : `e${18 - 3 * index}`]),
 );

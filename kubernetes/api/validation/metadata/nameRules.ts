@@ -5,7 +5,7 @@
 
 const LABEL_PATTERN = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
 const SUBDOMAIN_PATTERN = `${LABEL_PATTERN}(\\.${LABEL_PATTERN})*`;
-const KEY = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
+const KEY_PATTERN = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
 const KEY_RULE =
   "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
 
@@ -54,7 +54,7 @@ export function labelKeyProblems(value: string): string[] {
   const [first = '', second, ...more] = value.split('/');
   if (more.length > 0)
     return [
-      `a valid label key ${withExamples(KEY_RULE, KEY, KEY_EXAMPLES)} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+      `a valid label key ${withExamples(KEY_RULE, KEY_PATTERN, KEY_EXAMPLES)} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
     ];
   const name = second ?? first;
   return [...(second === undefined ? [] : prefixProblems(first)), ...nameProblems(name)];
@@ -65,12 +65,12 @@ const prefixProblems = (prefix: string): string[] =>
 
 function nameProblems(name: string): string[] {
   const lengthProblem = name === '' ? ['must be non-empty'] : lengthProblems(name, MAX_LABEL_LENGTH, 'bytes');
-  const patternProblem = matchesPattern(name, KEY) ? [] : [withExamples(KEY_RULE, KEY, KEY_EXAMPLES)];
+  const patternProblem = matchesPattern(name, KEY_PATTERN) ? [] : [withExamples(KEY_RULE, KEY_PATTERN, KEY_EXAMPLES)];
   return [...lengthProblem, ...patternProblem].map((why) => `name part ${why}`);
 }
 
 export function labelValueProblems(value: string): string[] {
-  const pattern = `(${KEY})?`;
+  const pattern = `(${KEY_PATTERN})?`;
   const rule = `a valid label must be an empty string or ${KEY_RULE.replace('must consist', 'consist')}`;
   const patternProblem = matchesPattern(value, pattern)
     ? []

@@ -222,7 +222,7 @@ export function validateHostUsers(spec: PodSpec): Problem[] {
   const reason = 'when `hostUsers` is false';
   return [
     ...(spec.hostNetwork ? [forbidden('spec.hostNetwork', reason)] : []),
-    // Kubernetes capitalizes these two fields in its messages.
+    // Capitalize these two fields, as Kubernetes does in its messages.
     ...(spec.hostPID ? [forbidden('spec.HostPID', reason)] : []),
     ...(spec.hostIPC ? [forbidden('spec.HostIPC', reason)] : []),
     ...containersOf(spec).flatMap(({ container, field, index }) =>

@@ -47,10 +47,10 @@ export function validateStatic(spec: PodSpec, { isLenient, acceptsObjects = fals
   const rejectedReferences = refusedReferences(spec, isLenient).filter(
     ({ object }) => !acceptsObjects || object === undefined,
   );
-  return [...rejectedReferences.map(problemOf), ...emptyProjections(spec)];
+  return [...rejectedReferences.map(problemOf), ...emptyProjectionProblems(spec)];
 }
 
-function emptyProjections({ volumes = [] }: PodSpec): Problem[] {
+function emptyProjectionProblems({ volumes = [] }: PodSpec): Problem[] {
   return volumes.flatMap(({ name, projected }, volume) =>
     (projected?.sources ?? []).flatMap((source, index) =>
       Object.keys(source).length > 0

@@ -16,7 +16,7 @@ import {
 
 type VolumeCheck<K extends keyof Volume> = (source: NonNullable<Volume[K]>, path: string) => Problem[];
 
-const requiredSecretName = (reference: { readonly name?: string } | undefined, path: string): Problem[] =>
+const validateSecretName = (reference: { readonly name?: string } | undefined, path: string): Problem[] =>
   reference === undefined ? [] : validateRequiredText(`${path}.secretRef.name`, reference.name);
 
 const validateNotEmpty = (list: readonly string[], path: string): Problem[] =>
@@ -88,7 +88,7 @@ const rbd: VolumeCheck<'rbd'> = ({ monitors, image }, path) => [
 
 const cinder: VolumeCheck<'cinder'> = ({ volumeID, secretRef }, path) => [
   ...validateRequiredText(`${path}.volumeID`, volumeID),
-  ...requiredSecretName(secretRef, path),
+  ...validateSecretName(secretRef, path),
 ];
 
 const cephfs: VolumeCheck<'cephfs'> = ({ monitors }, path) => validateNotEmpty(monitors, `${path}.monitors`);
@@ -172,7 +172,7 @@ const scaleIO: VolumeCheck<'scaleIO'> = ({ gateway, system, volumeName }, path) 
 const storageos: VolumeCheck<'storageos'> = ({ volumeName = '', volumeNamespace = '', secretRef }, path) => [
   ...(volumeName === '' ? [required(`${path}.volumeName`)] : validateDnsLabel(`${path}.volumeName`, volumeName)),
   ...(volumeNamespace === '' ? [] : validateDnsLabel(`${path}.volumeNamespace`, volumeNamespace)),
-  ...requiredSecretName(secretRef, path),
+  ...validateSecretName(secretRef, path),
 ];
 
 const MAX_DRIVER_BYTES = 63;

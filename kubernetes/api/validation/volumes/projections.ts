@@ -35,7 +35,7 @@ const SUPPORTED_FIELDS = [
 export function validateDownwardApi({ items = [], defaultMode }: DownwardApi, path: string): Problem[] {
   return [
     ...validateFileMode(`${path}.defaultMode`, defaultMode),
-    // Kubernetes reports items without their index.
+    // Omit the index of the item, as Kubernetes does in its messages.
     ...items.flatMap((item) => validateItem(item, path)),
   ];
 }
