@@ -70,7 +70,10 @@ describe('a local image', () => {
       return status?.containerStatuses?.[0]?.state?.waiting?.reason === 'ErrImageNeverPull';
     });
     const where = ['--state-dir', node.directory];
-    expect((await statelet('explain', 'pod/web', ...where)).out).toContain('statelet image import FILE.tar');
+    // The explanation is about the sandbox until the sandbox has been created.
+    await eventually('the explanation suggests the import', async () =>
+      (await statelet('explain', 'pod/web', ...where)).out.includes('statelet image import FILE.tar'),
+    );
     expect((await statelet('describe', 'pod/web', ...where)).out).toContain('statelet image import FILE.tar');
   });
 

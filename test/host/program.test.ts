@@ -74,11 +74,15 @@ describe('a program', () => {
   test('is killed with its child processes on request', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'statelet-program-'));
     const script = `sh -c 'echo $$ > ${directory}/pid; exec sleep 1000' & wait`;
-    const failure = shell(script, { timeoutMs: 500, killsChildren: true }).catch((error: unknown) => error);
+    const cancellation = new AbortController();
+    const failure = shell(script, { signal: cancellation.signal, killsChildren: true }).catch(
+      (error: unknown) => error,
+    );
     const child = await eventually('it has begun', async () => {
       return (await findProcess(Number(await readFile(join(directory, 'pid'), 'utf8')))) ?? false;
     });
-    expect(await failure).toMatchObject({ hasTimedOut: true });
+    cancellation.abort('SIGINT');
+    expect(await failure).toBe('SIGINT');
     await eventually('its child has ended', async () => !(await isRunning(child)));
     await rm(directory, { recursive: true });
   });
