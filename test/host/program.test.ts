@@ -64,9 +64,13 @@ describe('a program', () => {
 
   test('is sent SIGTERM for cleaning up, without waiting for it', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'statelet-program-'));
-    const script = `trap 'touch ${directory}/cleaned; exit 1' TERM; sleep 1 & wait`;
-    const failure = await shell(script, { timeoutMs: 500, killSignal: 'SIGTERM' }).catch((error: unknown) => error);
-    expect(failure).toMatchObject({ hasTimedOut: true });
+    const script = `trap 'touch ${directory}/cleaned; kill $!; exit 1' TERM; touch ${directory}/begun; sleep 1000 & wait`;
+    const cancellation = new AbortController();
+    const options = { signal: cancellation.signal, killSignal: 'SIGTERM' } as const;
+    const failure = shell(script, options).catch((error: unknown) => error);
+    await eventually('it has begun', async () => (await readdir(directory)).includes('begun'));
+    cancellation.abort('SIGINT');
+    expect(await failure).toBe('SIGINT');
     await eventually('it has cleaned up', async () => (await readdir(directory)).includes('cleaned'));
     await rm(directory, { recursive: true });
   });
