@@ -1,6 +1,7 @@
 /** Computes the strategic merge patch that turns one object into another and contains only the differences. */
 
 import { isJsonEqual } from './isJsonEqual.ts';
+import { isPlainObject } from './isObject.ts';
 import { lookUp } from './lookUp.ts';
 
 /** A JSON object. */
@@ -28,12 +29,12 @@ function fieldChanges(name: string, previous: unknown, current: unknown, keys: M
   const key = keys.get(name);
   if (key !== undefined && Array.isArray(current))
     return listChanges(name, key, listEntries(previous), listEntries(current));
-  if (!isJsonFields(previous) || !isJsonFields(current)) return [[name, current]];
+  if (!isPlainObject(previous) || !isPlainObject(current)) return [[name, current]];
   const nestedPatch = strategicPatch(previous, current, keys);
   return nestedPatch === undefined ? [] : [[name, nestedPatch]];
 }
 
-const listEntries = (value: unknown): JsonFields[] => (Array.isArray(value) ? value.filter(isJsonFields) : []);
+const listEntries = (value: unknown): JsonFields[] => (Array.isArray(value) ? value.filter(isPlainObject) : []);
 
 /**
  * Returns the patch of a merged list, which consists of the changed and deleted entries and the order of all entries.
@@ -73,6 +74,3 @@ function shallowFieldChanges(previousFields: JsonFields, currentFields: JsonFiel
     return isJsonEqual(previous, current) ? [] : [[name, current ?? null] as const];
   });
 }
-
-const isJsonFields = (value: unknown): value is JsonFields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -2,6 +2,7 @@
  * Merges the node's status of a pod with the changes that other components have made on the API server
  * (`mergePodStatus` in `pkg/kubelet/status`).
  */
+import { isPlainObject } from '../../base/values/isObject.ts';
 import { lookUp } from '../../base/values/lookUp.ts';
 import { omitFields } from '../../base/values/mergePatch.ts';
 import { isNodeCondition } from './conditions.ts';
@@ -78,7 +79,7 @@ function withServerPhase(
 
 const conditionsOf = (status: StatusJson): StatusJson[] => {
   const conditions = lookUp(status, 'conditions');
-  return Array.isArray(conditions) ? conditions.filter(isObject) : [];
+  return Array.isArray(conditions) ? conditions.filter(isPlainObject) : [];
 };
 
 const typeOf = (condition: StatusJson): string => String(lookUp(condition, 'type'));
@@ -97,6 +98,3 @@ const isTerminal = (status: StatusJson): boolean => ['Succeeded', 'Failed'].incl
 
 /** Adds the null by which an API server represents a missing probe time. */
 const withProbeTime = (condition: StatusJson): StatusJson => ({ lastProbeTime: null, ...condition });
-
-const isObject = (value: unknown): value is StatusJson =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

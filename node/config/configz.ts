@@ -1,5 +1,6 @@
 import { withoutSecrets } from '../../actors/sources/http/urlSecrets.ts';
 import { goDuration } from '../../base/time/duration.ts';
+import { isPlainObject } from '../../base/values/isObject.ts';
 import { lookUp } from '../../base/values/lookUp.ts';
 import { parseDuration } from '../../kubernetes/api/values/parseDuration.ts';
 import { isDurationSchema } from './fields/fields.ts';
@@ -93,15 +94,12 @@ const servingFields = ({
 const withoutUndefined = (fields: ConfigFields): ConfigFields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
-const isFieldMap = (value: unknown): value is ConfigFields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Merges two maps recursively. Values of `second` that are not maps replace those of `first`. */
 function mergeFields(first: ConfigFields, second: ConfigFields): ConfigFields {
   const fields = new Map(Object.entries(first));
   for (const [name, value] of Object.entries(second)) {
     const previousValue = fields.get(name);
-    fields.set(name, isFieldMap(previousValue) && isFieldMap(value) ? mergeFields(previousValue, value) : value);
+    fields.set(name, isPlainObject(previousValue) && isPlainObject(value) ? mergeFields(previousValue, value) : value);
   }
   return Object.fromEntries(fields);
 }

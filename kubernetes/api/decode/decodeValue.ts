@@ -4,6 +4,7 @@
  * returns the last value. Go instead decodes the values into the same struct one after the other, which gives a
  * different result if they are objects or null.
  */
+import { isPlainObject } from '../../../base/values/isObject.ts';
 import { type MismatchReason, scalarMismatch, scalarValue } from './decodeScalar.ts';
 import { type GoStruct, type GoType, zeroValueOf } from './goType.ts';
 
@@ -116,6 +117,3 @@ class Decoder {
     return value;
   }
 }
-
-const isPlainObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

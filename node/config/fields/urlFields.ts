@@ -1,5 +1,7 @@
 /** Defines the fields of the manifest URL. */
+
 import * as z from 'zod/mini';
+import { isPlainObject } from '../../../base/values/isObject.ts';
 
 export type HttpHeader = readonly [name: string, value: string];
 
@@ -33,8 +35,7 @@ export const headersFlagSchema = z.pipe(
 
 /** Schema of the headers in a configuration file, by name. */
 export const headersFieldSchema = z.custom<Readonly<Record<string, readonly string[]>>>(
-  (value) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value) && Object.entries(value).every(isHeaderField),
+  (value) => isPlainObject(value) && Object.entries(value).every(isHeaderField),
   { error: 'expected a map of header names to lists of values' },
 );
 
