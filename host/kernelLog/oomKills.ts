@@ -25,7 +25,7 @@ export class OomKillParser {
     const summary = parseSummary(text);
     if (summary !== undefined) {
       this.#kill = { ...this.#kill, ...summary, at };
-      // As in cAdvisor, this line completes a kill only if the cgroup of the process has a limit.
+      // This line completes a kill only if the cgroup of the process has a limit, as in cAdvisor.
       this.#isComplete = summary.limitedCgroup !== '/';
       return undefined;
     }

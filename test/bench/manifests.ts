@@ -9,7 +9,7 @@ import { preciseNow } from './statistics.ts';
 export const nodeName = 'bench';
 
 /**
- * What the pods do: nothing, respond to an HTTP readiness probe every second, run the command of a probe every
+ * Behaviour of the pods: do nothing, respond to an HTTP readiness probe every second, run the command of a probe every
  * `execSeconds` seconds, or be probed at port `askedAt` of this host.
  */
 export type Kind = 'idle' | 'probed' | { readonly execSeconds: number } | { readonly askedAt: number };

@@ -150,7 +150,7 @@ describe('the state of a source', () => {
     // One time comes from the monotonic clock and the other from the wall clock, and each is rounded to a millisecond.
     expect(until - since).toBeLessThanOrEqual(502);
     await comesTo('watching');
-    // It depends on microseconds whether the end of the wait is reported as well.
+    // The end of the wait is not always reported, which depends on microseconds.
     expect(states.flatMap(({ until: end }) => end ?? [])).toEqual([until]);
     expect(states.at(-1)).toMatchObject({ state: 'watching' });
   });

@@ -203,7 +203,7 @@ test('the content of a failed frame is included in the next one', async () => {
   await node.node.advance('5s');
   expect(errors.length).toBeGreaterThan(1);
   isFailing = false;
-  // By then the frame about the latest changes is due.
+  // The frame about the latest changes is due by then.
   await node.node.advance('10300ms');
   leave();
   expect(inOrder(world)).toEqual(inOrder(worldOf(node.now())));

@@ -33,7 +33,7 @@ interface Part {
  * - `3`      has exited with this code
  * - `loop 3` is in back-off after this exit code
  *
- * It may have its own restart policy or rules: `3@Never`, or `3@on 3 4` for a rule that restarts it on these exit codes.
+ * A container may have its own restart policy or rules: `3@Never`, or `3@on 3 4` for a rule that restarts it on these exit codes.
  * The words about the pod are
  * - `ended`           no container of it runs or will run
  * - `terminating`, `evicted`, `overdue` (its activeDeadlineSeconds is exceeded), `refused`

@@ -65,8 +65,8 @@ describe('C24: preemption for a critical pod', () => {
     const [first, second] = [ask('first', 2_000, critical), ask('second', 2_000, critical)];
     expect(ended()).toEqual(['b', 'a']);
     settle('a');
-    // It does not matter whose victim terminated first. The freed resources suffice for one pod, and `first` came
-    // first.
+    // The freed resources suffice for one pod. `first` gets them because it came first, although the victim of
+    // `second` terminated first.
     expect([first(), second()]).toEqual([['admitted'], []]);
     settle('b');
     expect(second()).toEqual(['admitted']);

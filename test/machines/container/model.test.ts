@@ -18,7 +18,7 @@ const PORTS: readonly PortName[] = [
   ...(['inspectContainer', 'runHook'] as const),
 ];
 
-/** What the pod wants of the container, regardless of the container's actual state. */
+/** Desired state of the container, regardless of the container's actual state. */
 interface Model {
   stopped: boolean;
   image: string;

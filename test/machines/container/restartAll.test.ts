@@ -209,7 +209,7 @@ describe('a restart rule with RestartAllContainers', () => {
     test.each(doubts)('C5: still starts init containers first (verified %s)', (_, doubt) => {
       const story = runningPod();
       story.observe();
-      // Until the first container is recreated, the runtime shows only the previous containers.
+      // The runtime shows only the previous containers until the first one is recreated.
       story.ports.hold('createContainer');
       story.die('watcher-0-0', 42);
       expect(story.state()).toBe('active.initializing.steady');

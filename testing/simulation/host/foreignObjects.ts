@@ -189,15 +189,14 @@ export class ForeignObjects {
     const running = this.#running();
     const mounted = new Set(this.#disk.mounts.map(({ path }) => path));
     const paths = new Set(cgroups.paths);
+    const missingLinks = [...this.#links.keys()].filter((path) => this.#disk.find(path, 'lstat') === undefined);
     return [
       ...[...this.#runs.keys()].filter((id) => !known.has(id)).map((id) => `${id} is gone from the runtime`),
       ...[...this.#runs].flatMap(([id, runs]) => (runs && !running.has(id) ? [`${id} was stopped`] : [])),
       ...[...this.#contents].flatMap(([path, text]) =>
         this.#contentsOf(path) === text ? [] : [`${path} was changed`],
       ),
-      ...[...this.#links.keys()]
-        .filter((path) => this.#disk.find(path, 'lstat') === undefined)
-        .map((path) => `the link ${path} is gone`),
+      ...missingLinks.map((path) => `the link ${path} is gone`),
       ...[...this.#mounts, ...this.#temporaryMounts]
         .filter((path) => !mounted.has(path))
         .map((path) => `${path} is no longer mounted`),

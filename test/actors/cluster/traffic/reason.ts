@@ -2,7 +2,7 @@
 export interface Declared {
   /** The names of the recordings, e.g. `04-crash`. */
   readonly scenarios: readonly string[];
-  /** What the difference is about, e.g. `pod two`. `what` matches the difference itself. */
+  /** Subject of the difference, e.g. `pod two`. `what` matches the difference itself. */
   readonly about: string;
   readonly what: RegExp;
 }

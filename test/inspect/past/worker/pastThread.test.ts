@@ -99,7 +99,7 @@ describe('the history thread', () => {
     await thread.recorded();
     expect([...timers.values()]).toMatchObject([{ ms: 60_000 }]);
     const outcomes = Promise.allSettled([thread.moment(0), thread.moment(8.64e15), thread.recorded()]);
-    // By now all requests are sent, and no response has arrived.
+    // All requests have been sent by now, and no response has arrived.
     for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();
     // Only the timeout of the first request is running, because a queued request cannot be late.
     expect([...timers.values()]).toMatchObject([{ ms: 60_000 }]);

@@ -60,7 +60,7 @@ test('C42: a pod that starts, restarts, fails its probe and is removed is counte
   const probed = await samplesOf(probes);
   expect(probed.get(`prober_probe_total{probe_type="Readiness",result="failed",${of},pod_uid="web-uid"}`)).toBe(2);
   expect(probed.get(`prober_probe_total{probe_type="Liveness",result="successful",${of},pod_uid="web-uid"}`)).toBe(2);
-  // As in the kubelet, failed probes have no duration.
+  // Failed probes have no duration, as in the kubelet.
   expect(probed.has(`prober_probe_duration_seconds_count{probe_type="Readiness",${of}}`)).toBe(false);
   expect(probed.get(`prober_probe_duration_seconds_count{probe_type="Liveness",${of}}`)).toBe(2);
   expect([...now.values()].filter(Number.isNaN)).toEqual([]);

@@ -122,7 +122,7 @@ describe('a soak that finds a violation', () => {
     let stories = 0;
     const follow: Invariant['follow'] = (watched, violated) => {
       stories += 1;
-      // By then one story has violated the invariant, it was replayed once, and shorter variants were tried.
+      // One story has violated the invariant by then, it was replayed once, and shorter variants were tried.
       if (stories === 5) asked.abort('SIGINT');
       return noSandbox.follow(watched, violated);
     };

@@ -11,11 +11,10 @@ function unwanted({ agent, actionLog, host }: Watched): string[] {
   if (agent === undefined) return ['no agent is running'];
   const pods = new Set(agent.pods().map(({ metadata: { namespace, name } }) => `${namespace}/${name}`));
   const running = new Set(host.running().map(fullName));
+  const unwantedOf = (names: ReadonlySet<string>) => [...names].filter((name) => !actionLog.wanted.has(name));
   return [
-    ...[...pods].filter((name) => !actionLog.wanted.has(name)).map((name) => `${name} is not wanted, but exists`),
-    ...[...running]
-      .filter((name) => !actionLog.wanted.has(name))
-      .map((name) => `containers of ${name} are still running`),
+    ...unwantedOf(pods).map((name) => `${name} is not wanted, but exists`),
+    ...unwantedOf(running).map((name) => `containers of ${name} are still running`),
   ];
 }
 
